@@ -1,0 +1,39 @@
+"""The exceptions and warnings of nnbo_mip, under one root each.
+
+Every exception is also a built-in one, so that ``except ValueError`` keeps its usual meaning.
+Messages say what is wrong, what was expected, what was got, and what to do.
+"""
+
+from __future__ import annotations
+
+
+class NnboError(Exception):
+    """Root of every exception that nnbo_mip raises on purpose."""
+
+
+class InputError(NnboError, ValueError):
+    """An argument has a wrong value: shape, range, NaN, unknown name, empty set."""
+
+
+class UnsupportedError(NnboError, ValueError):
+    """A layer, node or combination of options cannot be represented exactly."""
+
+
+class MissingExtraError(NnboError, ImportError):
+    """An optional package is not installed; the message names the extra that brings it."""
+
+
+class SolverError(NnboError, RuntimeError):
+    """A solver crashed, refused its input, or contradicted itself."""
+
+
+class FileFormatError(NnboError, ValueError):
+    """A file is truncated, hostile, or not in the format that was expected."""
+
+
+class NnboWarning(UserWarning):
+    """Root of every warning that nnbo_mip issues."""
+
+
+class UncertifiedWarning(NnboWarning):
+    """The value returned comes without a proof that nothing scores above it."""
