@@ -1,0 +1,304 @@
+r"""`Domain`: the numeric set that the exact engines maximize over.
+
+A point x in R^d is *admissible* when
+
+    lower <= x <= upper                            exactly,
+    x_j is a value of grids[j]                     exactly, where coordinate j has a grid,
+    exactly one coordinate of a group is 1         (the others 0), for every one-hot group,
+    A x <= b + 1e-9 (1 + |b|)                      exactly, in real arithmetic.
+
+The right-hand side of the last line, `row_limit`, is one float64 number a row, and the
+comparison with it is decided without rounding, so that the set does not depend on how a
+batch was summed. Equalities are two rows of opposite sign.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nnbo_mip.errors import InputError
+from nnbo_mip.space import propagation, repairing, rows, sampling, storage
+from nnbo_mip.space.arrays import BoolArray, FloatArray, as_finite_vector, as_points, frozen
+from nnbo_mip.space.grid import Grid as Grid
+
+ROW_SLACK = 1e-9
+"""Rows count as satisfied within ROW_SLACK * (1 + |b|)."""
+
+BINARY = Grid.uniform(0.0, 1.0, 2)
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Domain:
+    """A box with grids, one-hot groups and linear rows; immutable and checked.
+
+    Parameters
+    ----------
+    lower, upper : (d,) array_like
+        Finite ends, ``lower <= upper``; equal ends are legal. Ends of a coordinate with a
+        grid are moved inwards onto its values.
+    grids : sequence of Grid or None, optional
+        One entry a coordinate, None where it is continuous; all continuous when left out.
+        Coordinates of one-hot groups always get the grid {0, 1}.
+    one_hot : sequence of sequences of int, optional
+        Disjoint groups of coordinates of which exactly one is 1 and the others are 0.
+    A : (m, d) array_like, optional
+        Rows of ``A x <= b``.
+    b : (m,) array_like, optional
+        Right-hand sides. Rows that nothing satisfies are legal: the set is then empty.
+    """
+
+    lower: FloatArray
+    upper: FloatArray
+    grids: tuple[Grid | None, ...]
+    one_hot: tuple[tuple[int, ...], ...]
+    A: FloatArray
+    b: FloatArray
+
+    def __init__(
+        self,
+        lower: npt.ArrayLike,
+        upper: npt.ArrayLike,
+        grids: Sequence[Grid | None] | None = None,
+        one_hot: Sequence[Sequence[int]] = (),
+        A: npt.ArrayLike | None = None,
+        b: npt.ArrayLike | None = None,
+    ) -> None:
+        low, high = _checked_ends(lower, upper)
+        groups = _checked_groups(one_hot, low.size)
+        all_grids = _checked_grids(grids, groups, low.size)
+        low, high = _ends_on_grids(low, high, all_grids)
+        matrix, right = _checked_rows(A, b, low, high)
+        object.__setattr__(self, "lower", frozen(low))
+        object.__setattr__(self, "upper", frozen(high))
+        object.__setattr__(self, "grids", all_grids)
+        object.__setattr__(self, "one_hot", groups)
+        object.__setattr__(self, "A", frozen(matrix))
+        object.__setattr__(self, "b", frozen(right))
+
+    @property
+    def dimension(self) -> int:
+        """d, the number of coordinates."""
+        return int(self.lower.size)
+
+    @property
+    def is_box(self) -> bool:
+        """Whether every point of the box is admissible: no grids, groups or rows."""
+        return not self.one_hot and not self.b.size and all(grid is None for grid in self.grids)
+
+    @cached_property
+    def row_slack(self) -> FloatArray:
+        """(m,) amount by which a row may be exceeded: ``1e-9 (1 + |b|)``."""
+        return frozen(ROW_SLACK * (1.0 + np.abs(self.b)))
+
+    @cached_property
+    def row_limit(self) -> FloatArray:
+        """(m,) largest admissible value of each row: the float64 sum ``b + row_slack``."""
+        return frozen(self.b + self.row_slack)
+
+    @cached_property
+    def one_hot_members(self) -> frozenset[int]:
+        """Coordinates that belong to a one-hot group."""
+        return frozenset(index for group in self.one_hot for index in group)
+
+    def admissible(self, points: npt.ArrayLike) -> BoolArray:
+        """Return which of the points (n, d) are admissible: (n,)."""
+        batch = as_points(points, self.dimension)
+        inside: BoolArray = ((self.lower <= batch) & (batch <= self.upper)).all(axis=1)
+        safe = np.where(inside[:, None], batch, self.lower)  # no NaN beyond this line
+        for j, grid in enumerate(self.grids):
+            if grid is not None:
+                inside &= grid.contains(safe[:, j])
+        for group in self.one_hot:
+            inside &= safe[:, list(group)].sum(axis=1) == 1.0
+        if self.b.size:
+            candidates = np.flatnonzero(inside)
+            inside[candidates] = rows.satisfied(safe[candidates], self.A, self.row_limit)
+        return inside
+
+    def repair(self, x: npt.ArrayLike) -> FloatArray | None:
+        """Return an admissible point (d,) near x, None when none was found.
+
+        Clip, round to the grids, switch on the largest coordinate of each one-hot group;
+        if rows are then violated, a mixed-integer program looks for the admissible point
+        with the smallest sum of moves (relative to the widths of the box).
+        """
+        return repairing.repair(self, x)
+
+    def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """Return n admissible points (n, d), uniform on the domain (see `sampling`)."""
+        return sampling.sample(self, n, rng)
+
+    def tighten(
+        self, lower: npt.ArrayLike, upper: npt.ArrayLike
+    ) -> tuple[FloatArray, FloatArray, BoolArray]:
+        """Shrink boxes without cutting an admissible point off (see `propagation`).
+
+        Parameters
+        ----------
+        lower, upper : (n, d) or (d,) array_like
+            Boxes; they may reach beyond the domain.
+
+        Returns
+        -------
+        lower, upper : (n, d) or (d,) arrays
+            Ends on the grids where there are grids. Meaningless where not feasible.
+        feasible : (n,) or () bool array
+            False only where the box is proven to hold no admissible point.
+        """
+        return propagation.tighten(self, lower, upper)
+
+    def restrict(self, lower: npt.ArrayLike, upper: npt.ArrayLike) -> Domain:
+        """Return the admissible points within another box; an empty box is refused."""
+        low, high = _checked_ends(lower, upper)
+        if low.size != self.dimension:
+            raise InputError(
+                f"the box must have {self.dimension} dimensions; got {low.size}; "
+                "give one pair of ends a coordinate."
+            )
+        return Domain(
+            np.maximum(low, self.lower),
+            np.minimum(high, self.upper),
+            self.grids,
+            self.one_hot,
+            self.A,
+            self.b,
+        )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 (hex) of ends, grids, groups and rows; equal for equal domains."""
+        return storage.domain_fingerprint(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-able dict from which `from_dict` makes an equal domain."""
+        return storage.domain_to_dict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Domain:
+        """Make the domain that `to_dict` described; anything else raises FileFormatError."""
+        return storage.domain_from_dict(data)
+
+
+def _checked_ends(lower: npt.ArrayLike, upper: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    low, high = as_finite_vector(lower, "lower"), as_finite_vector(upper, "upper")
+    if low.size != high.size:
+        raise InputError(
+            f"lower and upper must have the same length; got {low.size} and {high.size}; "
+            "give both ends of every dimension."
+        )
+    if low.size == 0:
+        raise InputError("a domain must have at least one dimension; got none; add one.")
+    crossed = np.flatnonzero(low > high)
+    if crossed.size:
+        j = int(crossed[0])
+        raise InputError(
+            f"lower must be <= upper in every dimension; got lower[{j}]={low[j]} > "
+            f"upper[{j}]={high[j]}; swap them or drop the dimension."
+        )
+    with np.errstate(over="ignore"):
+        too_wide = np.flatnonzero(~np.isfinite(high - low))
+    if too_wide.size:
+        j = int(too_wide[0])
+        raise InputError(
+            f"upper - lower must be finite in float64; got [{low[j]}, {high[j]}] in dimension "
+            f"{j}; give narrower bounds."
+        )
+    return low, high
+
+
+def _checked_groups(
+    one_hot: Sequence[Sequence[int]], dimension: int
+) -> tuple[tuple[int, ...], ...]:
+    groups = tuple(tuple(int(index) for index in group) for group in one_hot)
+    members = [index for group in groups for index in group]
+    if any(not group for group in groups) or len(set(members)) != len(members):
+        raise InputError(
+            f"one-hot groups must be non-empty and disjoint; got {groups}; "
+            "name every coordinate in at most one group."
+        )
+    if any(not 0 <= index < dimension for index in members):
+        raise InputError(
+            f"one-hot groups must name coordinates 0..{dimension - 1}; got {groups}; "
+            "correct the indices."
+        )
+    return groups
+
+
+def _checked_grids(
+    grids: Sequence[object] | None, groups: tuple[tuple[int, ...], ...], dimension: int
+) -> tuple[Grid | None, ...]:
+    entries = [None] * dimension if grids is None else list(grids)
+    if len(entries) != dimension:
+        raise InputError(
+            f"grids must have one entry a dimension, {dimension}; got {len(entries)}; "
+            "put None where a coordinate is continuous."
+        )
+    all_grids: list[Grid | None] = []
+    for entry in entries:
+        if entry is not None and not isinstance(entry, Grid):
+            raise InputError(
+                f"grids must hold Grid objects or None; got {entry!r}; "
+                "make one with Grid.uniform or Grid.listed."
+            )
+        all_grids.append(entry)
+    for index in (index for group in groups for index in group):
+        grid = all_grids[index]
+        if grid is not None and not (grid.count == 2 and grid.first == 0.0 and grid.last == 1.0):
+            raise InputError(
+                f"a coordinate of a one-hot group takes the values 0 and 1; got {grid!r} for "
+                f"coordinate {index}; leave its grid None."
+            )
+        all_grids[index] = BINARY
+    return tuple(all_grids)
+
+
+def _ends_on_grids(
+    lower: FloatArray, upper: FloatArray, grids: tuple[Grid | None, ...]
+) -> tuple[FloatArray, FloatArray]:
+    lower, upper = lower.copy(), upper.copy()
+    for j, grid in enumerate(grids):
+        if grid is None:
+            continue
+        above, below = int(grid.index_above(lower[j])), int(grid.index_below(upper[j]))
+        if above > below:
+            raise InputError(
+                f"[lower, upper] must hold a value of the grid in every dimension; got "
+                f"[{lower[j]}, {upper[j]}] and {grid!r} in dimension {j}; widen the bounds."
+            )
+        lower[j], upper[j] = grid.value(above), grid.value(below)
+    return lower, upper
+
+
+def _checked_rows(
+    A: npt.ArrayLike | None, b: npt.ArrayLike | None, lower: FloatArray, upper: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    if (A is None) != (b is None):
+        raise InputError(
+            "rows need both A and b; got only one of them; pass both, or neither for none."
+        )
+    if A is None or b is None:
+        return np.empty((0, lower.size)), np.empty(0)
+    right = as_finite_vector(b, "b")
+    matrix = np.asarray(A, dtype=np.float64)
+    if matrix.size == 0 and right.size == 0:
+        matrix = matrix.reshape(0, lower.size)
+    if matrix.shape != (right.size, lower.size):
+        raise InputError(
+            f"A must have one row an entry of b and one column a dimension, shape "
+            f"({right.size}, {lower.size}); got {matrix.shape}; did you pass A.T?"
+        )
+    with np.errstate(over="ignore", invalid="ignore"):
+        magnitude = np.abs(matrix) @ np.maximum(np.abs(lower), np.abs(upper)) + np.abs(right)
+    if not np.isfinite(2.0 * magnitude).all():
+        i = int(np.flatnonzero(~np.isfinite(2.0 * magnitude))[0])
+        raise InputError(
+            f"rows must have finite coefficients and values over the box; got row {i}: "
+            f"{matrix[i]}; correct it or rescale it."
+        )
+    return matrix, right

@@ -1,0 +1,145 @@
+r"""Bound propagation: shrink boxes of a domain without cutting an admissible point off.
+
+One row ``sum_j a_j x_j <= limit`` bounds each of its coordinates by what the others
+leave. With the least activity of the row over the box,
+
+    t_j = min(a_j l_j, a_j u_j),        T = sum_j t_j,
+
+an admissible point has ``a_j x_j <= limit - (T - t_j)``, hence
+
+    x_j <= (limit - T + t_j) / a_j   if a_j > 0,      x_j >= (limit - T + t_j) / a_j   if a_j < 0,
+
+and a box with ``T > limit`` holds none. The float64 error of the residual is bounded and
+added, and the quotient is moved one spacing outwards, so every cut is true in real
+arithmetic. Grids then round inwards, and one-hot groups follow their logic.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from nnbo_mip.errors import InputError
+from nnbo_mip.space.arrays import BoolArray, FloatArray, as_floats
+from nnbo_mip.space.grid import Grid
+from nnbo_mip.space.rows import UNIT_ROUNDOFF, summation_error
+
+if TYPE_CHECKING:
+    from nnbo_mip.space.domain import Domain
+
+MAX_ROUNDS = 4
+"""Rounds over all rows; the gain of further ones shrinks geometrically."""
+
+WORTHWHILE = 1e-3
+"""A round that shortens no side by this fraction is the last one."""
+
+
+def tighten(
+    domain: Domain, lower: npt.ArrayLike, upper: npt.ArrayLike
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Shrink boxes (n, d) or (d,) to the domain; see `Domain.tighten`."""
+    low, high = as_floats(lower, "lower"), as_floats(upper, "upper")
+    if low.shape != high.shape or low.ndim not in (1, 2) or low.shape[-1] != domain.dimension:
+        raise InputError(
+            f"boxes must have lower and upper of one shape (n, {domain.dimension}); "
+            f"got {low.shape} and {high.shape}; pass one row a box."
+        )
+    if np.isnan(low).any() or np.isnan(high).any():
+        raise InputError("the ends of boxes must be numbers; got nan; drop those boxes.")
+    # Fortran order: the work below goes column by column.
+    boxes_low = np.asarray(np.maximum(np.atleast_2d(low), domain.lower), order="F")
+    boxes_high = np.asarray(np.minimum(np.atleast_2d(high), domain.upper), order="F")
+    feasible: BoolArray = np.asarray((boxes_low <= boxes_high).all(axis=1))
+    if not domain.is_box:
+        _propagate(domain, boxes_low, boxes_high, feasible)
+    shape = low.shape
+    return (
+        np.ascontiguousarray(boxes_low.reshape(shape)),
+        np.ascontiguousarray(boxes_high.reshape(shape)),
+        np.asarray(feasible.reshape(shape[:-1])),
+    )
+
+
+def _propagate(domain: Domain, low: FloatArray, high: FloatArray, feasible: BoolArray) -> None:
+    """Run rounds of row, grid and one-hot propagation in place."""
+    _round_to_grids(domain, range(domain.dimension), low, high, feasible)
+    _apply_groups(domain, low, high, feasible)
+    for _ in range(MAX_ROUNDS if domain.b.size else 0):
+        before = high - low
+        for row, limit in zip(domain.A, domain.row_limit, strict=True):
+            _apply_row(domain, row, float(limit), low, high, feasible)
+        _apply_groups(domain, low, high, feasible)
+        shortened = (high - low < (1.0 - WORTHWHILE) * before).any(axis=1)
+        if not (shortened & feasible).any():
+            break
+
+
+def _apply_row(
+    domain: Domain,
+    row: FloatArray,
+    limit: float,
+    low: FloatArray,
+    high: FloatArray,
+    feasible: BoolArray,
+) -> None:
+    used = np.flatnonzero(row)
+    coefficients = row[used]
+    ends = np.where(coefficients > 0.0, low[:, used], high[:, used])
+    least = coefficients * ends  # t_j
+    total = least.sum(axis=1, keepdims=True)  # T
+    magnitude = np.abs(least).sum(axis=1, keepdims=True)
+    error = summation_error(magnitude, used.size) + 8.0 * UNIT_ROUNDOFF * (magnitude + abs(limit))
+    feasible &= (total - error <= limit)[:, 0]
+    with np.errstate(over="ignore"):
+        reach = (limit - total + least + error) / coefficients
+    for position, j in enumerate(used):
+        if coefficients[position] > 0.0:
+            np.minimum(high[:, j], np.nextafter(reach[:, position], np.inf), out=high[:, j])
+        else:
+            np.maximum(low[:, j], np.nextafter(reach[:, position], -np.inf), out=low[:, j])
+    _round_to_grids(domain, used, low, high, feasible)
+
+
+def _round_to_grids(
+    domain: Domain,
+    columns: npt.NDArray[np.intp] | range,
+    low: FloatArray,
+    high: FloatArray,
+    feasible: BoolArray,
+) -> None:
+    """Move ends inwards onto the grids; boxes left empty are marked."""
+    for j in columns:
+        grid = domain.grids[j]
+        if grid is None:
+            feasible &= low[:, j] <= high[:, j]
+        else:
+            low[:, j], high[:, j], holds = _grid_hull(grid, low[:, j], high[:, j])
+            feasible &= holds
+
+
+def _grid_hull(
+    grid: Grid, low: FloatArray, high: FloatArray
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    first, last = grid.index_above(low), grid.index_below(high)
+    holds = first <= last
+    # Where nothing is left, any value does: the box is marked infeasible.
+    return (
+        grid.value(np.minimum(first, grid.count - 1)),
+        grid.value(np.maximum(last, 0)),
+        holds,
+    )
+
+
+def _apply_groups(domain: Domain, low: FloatArray, high: FloatArray, feasible: BoolArray) -> None:
+    """Exactly one of each group is 1: one on, the others off; one left, it is on."""
+    for group in domain.one_hot:
+        members = list(group)
+        on = low[:, members] == 1.0
+        possible = high[:, members] == 1.0
+        feasible &= (on.sum(axis=1) <= 1) & possible.any(axis=1)
+        possible &= on | ~on.any(axis=1, keepdims=True)
+        last_one = possible & (possible.sum(axis=1, keepdims=True) == 1)
+        low[:, members] = last_one
+        high[:, members] = possible

@@ -1,0 +1,166 @@
+"""Domains as JSON-able dicts and as fingerprints.
+
+Floats are written as JSON numbers, whose shortest decimal form restores every float64
+exactly; infinities and NaN never occur in a domain and are refused on load.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nnbo_mip.errors import FileFormatError, InputError
+from nnbo_mip.space.grid import Grid
+
+if TYPE_CHECKING:
+    from nnbo_mip.space.domain import Domain
+
+DOMAIN_FORMAT = "nnbo_mip.domain"
+VERSION = 1
+
+
+def domain_to_dict(domain: Domain) -> dict[str, Any]:
+    """Return the JSON-able description of a domain."""
+    return {
+        "format": DOMAIN_FORMAT,
+        "version": VERSION,
+        "lower": domain.lower.tolist(),
+        "upper": domain.upper.tolist(),
+        "grids": [None if grid is None else grid_to_dict(grid) for grid in domain.grids],
+        "one_hot": [list(group) for group in domain.one_hot],
+        "A": domain.A.tolist(),
+        "b": domain.b.tolist(),
+    }
+
+
+def domain_from_dict(data: Mapping[str, Any]) -> Domain:
+    """Make the domain that `domain_to_dict` described."""
+    from nnbo_mip.space.domain import Domain
+
+    check_header(data, DOMAIN_FORMAT)
+    check_keys(data, {"lower", "upper", "grids", "one_hot", "A", "b"}, header=True)
+    groups = [
+        [index(member, "one_hot") for member in items(group, "one_hot")]
+        for group in items(data["one_hot"], "one_hot")
+    ]
+    grids = [
+        None if grid is None else grid_from_dict(grid) for grid in items(data["grids"], "grids")
+    ]
+    try:
+        return Domain(
+            numbers(data["lower"], "lower"),
+            numbers(data["upper"], "upper"),
+            grids,
+            groups,
+            [numbers(row, "A") for row in items(data["A"], "A")],
+            numbers(data["b"], "b"),
+        )
+    except InputError as error:
+        raise FileFormatError(f"the stored domain is not valid: {error}") from error
+
+
+def domain_fingerprint(domain: Domain) -> str:
+    """Hash ends, grids, groups and rows; ``d`` and the counts separate the parts."""
+    digest = hashlib.sha256(b"nnbo_mip.domain/1")
+    _hash_floats(digest, domain.lower)
+    _hash_floats(digest, domain.upper)
+    for grid in domain.grids:
+        if grid is None:
+            digest.update(b"continuous;")
+        elif grid.listed_values is not None:
+            digest.update(b"listed;")
+            _hash_floats(digest, grid.listed_values)
+        else:
+            digest.update(b"uniform;%d;" % grid.count)
+            _hash_floats(digest, np.array([grid.first, grid.uniform_step or 0.0, grid.last]))
+    digest.update(repr(domain.one_hot).encode())
+    _hash_floats(digest, domain.A)
+    _hash_floats(digest, domain.b)
+    return digest.hexdigest()
+
+
+def _hash_floats(digest: hashlib._Hash, values: np.ndarray[Any, np.dtype[np.float64]]) -> None:
+    digest.update(repr(values.shape).encode())
+    digest.update(np.ascontiguousarray(values, dtype="<f8").tobytes())
+
+
+def grid_to_dict(grid: Grid) -> dict[str, Any]:
+    """Return the JSON-able description of a grid."""
+    if grid.listed_values is not None:
+        return {"values": grid.listed_values.tolist()}
+    return {
+        "first": grid.first,
+        "step": grid.uniform_step,
+        "count": grid.count,
+        "last": grid.last,
+    }
+
+
+def grid_from_dict(data: object) -> Grid:
+    """Make the grid that `grid_to_dict` described."""
+    try:
+        if isinstance(data, Mapping) and set(data) == {"values"}:
+            return Grid.listed(numbers(data["values"], "values"))
+        stored = check_keys(data, {"first", "step", "count", "last"})
+        first, step, last = numbers([stored["first"], stored["step"], stored["last"]], "grids")
+        return Grid.uniform(first, step, index(stored["count"], "count"), last)
+    except InputError as error:
+        raise FileFormatError(f"the stored grid is not valid: {error}") from error
+
+
+def check_header(data: object, expected: str) -> None:
+    """Refuse anything but a mapping of the expected format and version."""
+    if not isinstance(data, Mapping) or data.get("format") != expected:
+        got = data.get("format") if isinstance(data, Mapping) else type(data).__name__
+        raise FileFormatError(
+            f"expected a dict with format {expected!r}; got {got!r}; pass what to_dict returned."
+        )
+    version = data.get("version")
+    if isinstance(version, bool) or version != VERSION:
+        raise FileFormatError(
+            f"{expected} version {VERSION} can be read; got {version!r}; "
+            "read it with the release of nnbo_mip that wrote it."
+        )
+
+
+def check_keys(data: object, expected: set[str], header: bool = False) -> Mapping[str, Any]:
+    """Return a mapping with exactly these keys; refuse anything else."""
+    if not isinstance(data, Mapping):
+        raise FileFormatError(f"expected a dict with keys {sorted(expected)}; got {data!r}.")
+    known = expected | ({"format", "version"} if header else set())
+    if set(data) != known:
+        missing, unknown = sorted(known - set(data)), sorted(map(str, set(data) - known))
+        raise FileFormatError(
+            f"expected the keys {sorted(known)}; missing {missing}, unknown {unknown}; "
+            "pass what to_dict returned."
+        )
+    return data
+
+
+def items(value: object, name: str) -> list[Any]:
+    """Return a JSON list; refuse anything else."""
+    if not isinstance(value, list):
+        raise FileFormatError(f"{name} must be a list; got {value!r}; pass what to_dict returned.")
+    return value
+
+
+def numbers(value: object, name: str) -> list[float]:
+    """Return a JSON list of finite numbers as floats; refuse text, booleans, NaN, infinities."""
+    entries = items(value, name)
+    for entry in entries:
+        number = isinstance(entry, (int, float)) and not isinstance(entry, bool)
+        if not number or not abs(entry) <= np.finfo(np.float64).max:
+            raise FileFormatError(
+                f"{name} must hold finite numbers; got {entry!r}; pass what to_dict returned."
+            )
+    return [float(entry) for entry in entries]
+
+
+def index(value: object, name: str) -> int:
+    """Return a JSON integer; refuse booleans and fractions."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise FileFormatError(f"{name} must hold integers; got {value!r}.")
+    return value
