@@ -5,6 +5,7 @@ docs/build_scipydirect.sh compiles the package; plain pip cannot.
 
 from __future__ import annotations
 
+import os
 import sys
 
 import numpy as np
@@ -12,6 +13,8 @@ import pytest
 
 if sys.version_info >= (3, 12):
     pytest.skip("scipydirect cannot be built for Python 3.12 and later", allow_module_level=True)
+# Else what its Fortran prints would come out when the process ends, after pytest's summary.
+os.environ["GFORTRAN_UNBUFFERED_PRECONNECTED"] = "1"
 scipydirect = pytest.importorskip(
     "scipydirect", reason="scipydirect is not built here; run docs/build_scipydirect.sh"
 )
