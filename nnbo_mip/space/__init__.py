@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from nnbo_mip.space.constraints import LinearConstraint
+from nnbo_mip.space.dimensions import Categorical, Integer, Real
 from nnbo_mip.space.domain import Domain, Grid
+from nnbo_mip.space.space import Space
 
-__all__ = ["Domain", "Grid"]
+__all__ = ["Space", "Real", "Integer", "Categorical", "LinearConstraint", "Domain", "Grid"]

@@ -109,7 +109,7 @@ class Domain:
     def admissible(self, points: npt.ArrayLike) -> BoolArray:
         """Return which of the points (n, d) are admissible: (n,)."""
         batch = as_points(points, self.dimension)
-        inside: BoolArray = ((self.lower <= batch) & (batch <= self.upper)).all(axis=1)
+        inside: BoolArray = np.all((self.lower <= batch) & (batch <= self.upper), axis=1)
         safe = np.where(inside[:, None], batch, self.lower)  # no NaN beyond this line
         for j, grid in enumerate(self.grids):
             if grid is not None:

@@ -1,25 +1,37 @@
-"""Domains as JSON-able dicts and as fingerprints.
+"""Domains and spaces as JSON-able dicts and as fingerprints.
 
 Floats are written as JSON numbers, whose shortest decimal form restores every float64
-exactly; infinities and NaN never occur in a domain and are refused on load.
+exactly; infinities and NaN never occur in either and are refused on load.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nnbo_mip.errors import FileFormatError, InputError
+from nnbo_mip.space.abstract import Dimension
+from nnbo_mip.space.dimensions import Categorical, Integer, Real
 from nnbo_mip.space.grid import Grid
 
 if TYPE_CHECKING:
+    from nnbo_mip.space.constraints import LinearConstraint, Term
     from nnbo_mip.space.domain import Domain
+    from nnbo_mip.space.space import Space
 
 DOMAIN_FORMAT = "nnbo_mip.domain"
+SPACE_FORMAT = "nnbo_mip.space"
 VERSION = 1
+
+KINDS: dict[str, tuple[type[Real | Integer | Categorical], tuple[str, ...]]] = {
+    "real": (Real, ("name", "lower", "upper", "log", "step")),
+    "integer": (Integer, ("name", "lower", "upper", "step", "log")),
+    "categorical": (Categorical, ("name", "levels")),
+}
 
 
 def domain_to_dict(domain: Domain) -> dict[str, Any]:
@@ -85,6 +97,101 @@ def domain_fingerprint(domain: Domain) -> str:
 def _hash_floats(digest: hashlib._Hash, values: np.ndarray[Any, np.dtype[np.float64]]) -> None:
     digest.update(repr(values.shape).encode())
     digest.update(np.ascontiguousarray(values, dtype="<f8").tobytes())
+
+
+def space_to_dict(space: Space) -> dict[str, Any]:
+    """Return the JSON-able description of a space."""
+    return {
+        "format": SPACE_FORMAT,
+        "version": VERSION,
+        "named": space.is_named,
+        "dimensions": [_dimension_to_dict(dimension) for dimension in space.dimensions],
+        "constraints": [
+            {
+                "terms": [
+                    [*(term if isinstance(term, tuple) else (term,)), coefficient]
+                    for term, coefficient in constraint.coefficients.items()
+                ],
+                "sense": constraint.sense,
+                "bound": constraint.bound,
+            }
+            for constraint in space.constraints
+        ],
+    }
+
+
+def space_from_dict(data: object) -> Space:
+    """Make the space that `space_to_dict` described."""
+    from nnbo_mip.space.space import Space
+
+    check_header(data, SPACE_FORMAT)
+    stored = check_keys(data, {"named", "dimensions", "constraints"}, header=True)
+    if not isinstance(stored["named"], bool):
+        raise FileFormatError(f"named must be true or false; got {stored['named']!r}.")
+    try:
+        dimensions = [
+            _dimension_from_dict(entry) for entry in items(stored["dimensions"], "dimensions")
+        ]
+        constraints = [
+            _constraint_from_dict(entry) for entry in items(stored["constraints"], "constraints")
+        ]
+        if stored["named"]:
+            return Space(dimensions, constraints)
+        space = Space.box(
+            [dimension.ends(model=False)[0] for dimension in dimensions],
+            [dimension.ends(model=False)[1] for dimension in dimensions],
+            constraints,
+        )
+    except InputError as error:
+        raise FileFormatError(f"the stored space is not valid: {error}") from error
+    if space_to_dict(space) != {**stored}:
+        raise FileFormatError(
+            "the dimensions of a stored box must be continuous and called x0, x1, …; "
+            f"got {dimensions}; store them with named = true."
+        )
+    return space
+
+
+def space_fingerprint(space: Space) -> str:
+    """Hash the canonical JSON text of a space."""
+    text = json.dumps(space_to_dict(space), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _dimension_to_dict(dimension: Dimension) -> dict[str, Any]:
+    kind = next(kind for kind, (cls, _) in KINDS.items() if isinstance(dimension, cls))
+    parts = {part: getattr(dimension, part) for part in KINDS[kind][1]}
+    if "levels" in parts:
+        parts["levels"] = list(parts["levels"])
+    return {"kind": kind, **parts}
+
+
+def _dimension_from_dict(data: object) -> Dimension:
+    kind = data.get("kind") if isinstance(data, Mapping) else None
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise FileFormatError(
+            f"a stored dimension must have one of the kinds {list(KINDS)}; got {data!r}."
+        )
+    cls, parts = KINDS[kind]
+    stored = check_keys(data, {"kind", *parts})
+    return cls(**{part: stored[part] for part in parts})
+
+
+def _constraint_from_dict(data: object) -> LinearConstraint:
+    from nnbo_mip.space.constraints import LinearConstraint
+
+    stored = check_keys(data, {"terms", "sense", "bound"})
+    terms: dict[Term, float] = {}
+    for entry in items(stored["terms"], "terms"):
+        parts = items(entry, "terms")
+        if not 2 <= len(parts) <= 3 or not isinstance(parts[0], str):
+            raise FileFormatError(
+                f"a stored term must be [name, coefficient] or [name, level, coefficient]; "
+                f"got {entry!r}."
+            )
+        term: Term = parts[0] if len(parts) == 2 else (parts[0], parts[1])
+        terms[term] = numbers(parts[-1:], "terms")[0]
+    return LinearConstraint(terms, stored["sense"], numbers([stored["bound"]], "bound")[0])
 
 
 def grid_to_dict(grid: Grid) -> dict[str, Any]:

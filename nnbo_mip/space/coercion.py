@@ -1,0 +1,105 @@
+"""Spaces made of what other libraries use for bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nnbo_mip.errors import InputError
+from nnbo_mip.space.abstract import Dimension
+from nnbo_mip.space.arrays import FloatArray, as_floats
+from nnbo_mip.space.dimensions import Real
+from nnbo_mip.space.domain import Domain
+
+if TYPE_CHECKING:
+    from nnbo_mip.space.space import Space
+
+FORMS = (
+    "Space, Domain, [(lo, hi), …], {'name': (lo, hi), …}, scipy.optimize.Bounds, or a list of "
+    "dimensions"
+)
+
+
+def coerce(given: object, constraints: object = ()) -> Space | Domain:
+    """Make a space of anything that describes one; see `Space.coerce`."""
+    from nnbo_mip.space.space import Space
+
+    if isinstance(given, Space | Domain):
+        if not isinstance(constraints, tuple | list) or constraints:
+            raise InputError(
+                f"a {type(given).__name__} carries its own constraints; got more beside it; "
+                "pass them when you make it."
+            )
+        return given
+    if isinstance(given, Mapping):
+        return Space([_real(name, pair) for name, pair in given.items()], constraints)
+    if hasattr(given, "lb") and hasattr(given, "ub") and not hasattr(given, "A"):
+        return _from_bounds(given, constraints)
+    if isinstance(given, Sequence) and given and isinstance(given[0], Dimension):
+        return Space(given, constraints)
+    if isinstance(given, np.ndarray) or (
+        isinstance(given, Sequence) and not isinstance(given, str)
+    ):
+        pairs = _pairs(given)
+        return Space.box(pairs[:, 0], pairs[:, 1], constraints)
+    raise InputError(f"a space must be given as {FORMS}; got {given!r}; use one of these.")
+
+
+def _real(name: Any, pair: object) -> Real:
+    if isinstance(pair, Dimension):
+        raise InputError(
+            f"a dict of bounds maps names to (lo, hi); got {pair!r} for {name!r}; "
+            "pass dimensions in a list."
+        )
+    ends = as_floats(pair, f"bounds of {name!r}")
+    if ends.shape != (2,):
+        raise InputError(
+            f"bounds of {name!r} must be a pair (lo, hi); got {pair!r}; give both ends."
+        )
+    return Real(name, float(ends[0]), float(ends[1]))
+
+
+def _from_bounds(given: Any, constraints: object) -> Space:
+    """Turn a ``scipy.optimize.Bounds``, whose ends may be scalars, into a box."""
+    from nnbo_mip.space.space import Space
+
+    try:
+        lower, upper = np.broadcast_arrays(
+            np.atleast_1d(as_floats(given.lb, "lb")), np.atleast_1d(as_floats(given.ub, "ub"))
+        )
+    except ValueError as error:
+        raise InputError(
+            f"lb and ub of Bounds must have the same length; got {np.shape(given.lb)} and "
+            f"{np.shape(given.ub)}; give both ends of every dimension."
+        ) from error
+    return Space.box(lower, upper, constraints)
+
+
+def _pairs(given: Any) -> FloatArray:
+    """Return (d, 2) pairs; refuse two stacked rows of lower and upper ends, with a hint."""
+    hint = "did you mean Space.box(lower, upper), or bounds.T?"
+    pairs = as_floats(given, "bounds")
+    if pairs.ndim == 2 and pairs.shape[0] == 2 and pairs.shape[1] != 2:
+        raise InputError(
+            f"bounds must be pairs [(lo, hi), …], shape (d, 2); got shape {pairs.shape}; {hint}"
+        )
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.shape[0] == 0:
+        raise InputError(
+            f"bounds must be pairs [(lo, hi), …], shape (d, 2); got shape {pairs.shape}; "
+            "give one pair a dimension."
+        )
+    if pairs.shape[0] == 2 and (isinstance(given, np.ndarray) or _only_reads_stacked(pairs)):
+        raise InputError(
+            f"two bounds must be given as a list of pairs [(lo, hi), (lo, hi)]; got "
+            f"{pairs.tolist()}, which may as well be [lower, upper]; {hint}"
+        )
+    return pairs
+
+
+def _only_reads_stacked(pairs: FloatArray) -> bool:
+    """Whether a (2, 2) list makes sense as [lower, upper] but hardly as two pairs."""
+    stacked = bool((pairs[0] <= pairs[1]).all())
+    widths = pairs[:, 1] - pairs[:, 0]
+    return stacked and bool((widths < 0.0).any() or (widths == 0.0).all())
