@@ -1,0 +1,203 @@
+r"""Branch and bound over input boxes (``bab`` for few inputs).
+
+A frontier of boxes covers every admissible point that may still score above the
+incumbent. Hundreds of boxes are bounded at once by linear relaxations
+(`exact.relaxation`), which give for each box an affine g with f <= g on it. Then
+
+* boxes whose bound is not above the cut-off are discarded,
+* the others shrink: a point with f(x) > cut-off has g(x) > cut-off, so with
+  U = max g over the box, coordinate j can be at most (U - cut-off) / |g_j| away from
+  the end where g is largest; grids, one-hot groups and rows shrink them further,
+* and are split in two, across the coordinate that contributes most to U among those
+  that are not much narrower than the widest.
+
+The bound is rigorous: it is the largest bound of any box that was discarded or left
+open, each widened by the constants of `exact.rounding`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from nnbo_mip.errors import InputError
+from nnbo_mip.exact.splitting import Splitter
+from nnbo_mip.exact.monitor import Monitor
+from nnbo_mip.exact.planes import largest_on_domain
+from nnbo_mip.exact.primal import climb
+from nnbo_mip.exact.problem import Problem
+from nnbo_mip.exact.relaxation import Relaxer
+from nnbo_mip.exact.result import EngineResult
+from nnbo_mip.network.affine import FloatArray
+
+ENGINE = "boxes"
+FLOATS_PER_BATCH = 1 << 18
+"""Size of the largest intermediate array of a batch; it should stay in the cache."""
+
+
+@dataclass(frozen=True)
+class BoxOptions:
+    """Options of the box engine.
+
+    Parameters
+    ----------
+    max_boxes : int
+        Boxes bounded before the search stops with what it has.
+    max_open : int
+        Boxes kept open at once; beyond it the search goes depth first.
+    slope_steps : int or None
+        Steps on the lower slopes of each output bound; None: 3 for nets of two or more
+        ReLU layers, where they pay, else 0.
+    seed : int
+        Seed of the random starts of the primal side.
+    """
+
+    max_boxes: int = 100_000_000
+    max_open: int = 4_000_000
+    slope_steps: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.max_boxes < 1 or self.max_open < 2:
+            raise InputError(
+                "max_boxes must be at least 1 and max_open at least 2; got "
+                f"{self.max_boxes} and {self.max_open}; raise them."
+            )
+
+
+@dataclass(eq=False)
+class _Frontier:
+    """Open boxes, (d, n) ends and (n,) bounds inherited from their parents."""
+
+    lower: FloatArray
+    upper: FloatArray
+    bound: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.bound)
+
+    def keep(self, chosen: npt.NDArray[np.bool_]) -> None:
+        if not chosen.all():
+            self.lower, self.upper = self.lower[:, chosen], self.upper[:, chosen]
+            self.bound = self.bound[chosen]
+
+    def pop(self, count: int, depth_first: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Remove and return `count` boxes: those of the largest bounds, or the newest."""
+        taken = np.zeros(len(self), dtype=bool)
+        if depth_first or len(self) <= count:
+            taken[-count:] = True
+        else:
+            taken[np.argpartition(-self.bound, count)[:count]] = True
+        popped = (self.lower[:, taken], self.upper[:, taken], self.bound[taken])
+        self.keep(~taken)
+        return popped
+
+    def push(self, lower: FloatArray, upper: FloatArray, bound: FloatArray) -> None:
+        self.lower = np.concatenate([self.lower, lower], axis=1)
+        self.upper = np.concatenate([self.upper, upper], axis=1)
+        self.bound = np.concatenate([self.bound, bound])
+
+
+def solve(problem: Problem, options: BoxOptions, monitor: Monitor) -> EngineResult:
+    """Maximize f over the domain by branch and bound over boxes; see the module."""
+    search = _BoxSearch(problem, options, monitor)
+    return search.run()
+
+
+class _BoxSearch:
+    def __init__(self, problem: Problem, options: BoxOptions, monitor: Monitor) -> None:
+        self.problem, self.options, self.monitor = problem, options, monitor
+        self.relaxer = Relaxer(problem.network, problem.rounding)
+        self.splitter = Splitter(problem.domain)
+        self.batch = int(np.clip(FLOATS_PER_BATCH // self.relaxer.floats_per_box(), 16, 1024))
+        steps = options.slope_steps
+        self.slope_steps = (3 if self.relaxer.depth > 1 else 0) if steps is None else steps
+        self.boxes = 0
+        self.settled = -np.inf  # largest bound among boxes that need no further search
+
+    def run(self) -> EngineResult:
+        domain, monitor = self.problem.domain, self.monitor
+        lower, upper, feasible = domain.tighten(domain.lower[None, :], domain.upper[None, :])
+        start = lower[feasible].T, upper[feasible].T
+        frontier = _Frontier(*start, np.full(start[0].shape[1], np.inf))
+        if len(frontier):
+            climb(self.problem, monitor, seed=self.options.seed)
+        stopped = False
+        while len(frontier):
+            open_boxes = frontier.bound > monitor.cutoff
+            self._settle(frontier.bound[~open_boxes])
+            frontier.keep(open_boxes)
+            if not len(frontier):
+                break
+            monitor.report(ENGINE, float(frontier.bound.max()), boxes=self.boxes)
+            stopped = monitor.should_stop()
+            if stopped or self.boxes >= self.options.max_boxes:
+                break
+            depth_first = len(frontier) > self.options.max_open
+            popped = frontier.pop(self.batch, depth_first)
+            frontier.push(*self._expand(*popped))
+        self._settle(frontier.bound)
+        return monitor.result(
+            ENGINE, self.settled, "rigorous", counters={"boxes": self.boxes}, stopped=stopped
+        )
+
+    def _settle(self, bounds: FloatArray) -> None:
+        self.settled = max(self.settled, float(bounds.max(initial=-np.inf)))
+
+    def _expand(
+        self, lower: FloatArray, upper: FloatArray, inherited: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Bound boxes and return the children of those that stay open."""
+        monitor, domain = self.monitor, self.problem.domain
+        self.boxes += lower.shape[1]
+        lines = self.relaxer.lines(lower, upper)
+        planes = self.relaxer.planes(lower, upper, lines, monitor.cutoff, self.slope_steps)
+        corners, bound = largest_on_domain(planes, lower, upper, domain, monitor.cutoff)
+        bound = np.minimum(bound, inherited)
+        monitor.offer(corners.T)
+        open_boxes = bound > monitor.cutoff
+        self._settle(bound[~open_boxes])
+        lower, upper, bound = lower[:, open_boxes], upper[:, open_boxes], bound[open_boxes]
+        slopes, reach = planes.slopes[:, open_boxes], planes.bound[open_boxes] - monitor.cutoff
+        lower, upper = _shrink(lower, upper, slopes, reach)
+        if not domain.is_box:
+            low_rows, high_rows, feasible = domain.tighten(lower.T, upper.T)
+            lower, upper = low_rows[feasible].T, high_rows[feasible].T
+            slopes, bound = slopes[:, feasible], bound[feasible]
+        split = self.splitter.split(lower, upper, np.abs(slopes))
+        atoms = split.unsplittable
+        if atoms.any():
+            # Nothing is left to split: a single point, or a box as narrow as float64 allows.
+            monitor.offer(lower[:, atoms].T)
+            self._settle(bound[atoms])
+        parents = np.concatenate([bound[~atoms], bound[~atoms]])
+        return split.lower, split.upper, parents
+
+
+def _shrink(
+    lower: FloatArray, upper: FloatArray, slopes: FloatArray, reach: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Cut off the part of each box where its plane is proven below the cut-off.
+
+    Parameters
+    ----------
+    lower, upper, slopes : (d, B) arrays
+    reach : (B,) array
+        Largest value of the plane over the box minus the cut-off; positive.
+    """
+    magnitude = np.abs(slopes)
+    with np.errstate(over="ignore"):
+        width = reach / np.maximum(magnitude, 1e-300) * (1.0 + 1e-12)
+    new_lower = np.where(slopes > 0.0, np.maximum(lower, _below(upper - width)), lower)
+    new_upper = np.where(slopes < 0.0, np.minimum(upper, _above(lower + width)), upper)
+    return new_lower, new_upper
+
+
+def _below(values: FloatArray) -> FloatArray:
+    return values - 4e-16 * np.abs(values)
+
+
+def _above(values: FloatArray) -> FloatArray:
+    return values + 4e-16 * np.abs(values)
