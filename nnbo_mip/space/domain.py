@@ -24,7 +24,14 @@ import numpy.typing as npt
 
 from nnbo_mip.errors import InputError
 from nnbo_mip.space import propagation, repairing, rows, sampling, storage
-from nnbo_mip.space.arrays import BoolArray, FloatArray, as_finite_vector, as_points, frozen
+from nnbo_mip.space.arrays import (
+    BoolArray,
+    FloatArray,
+    as_finite_vector,
+    as_floats,
+    as_points,
+    frozen,
+)
 from nnbo_mip.space.grid import Grid as Grid
 
 ROW_SLACK = 1e-9
@@ -285,7 +292,7 @@ def _checked_rows(
     if A is None or b is None:
         return np.empty((0, lower.size)), np.empty(0)
     right = as_finite_vector(b, "b")
-    matrix = np.asarray(A, dtype=np.float64)
+    matrix = as_floats(A, "A")
     if matrix.size == 0 and right.size == 0:
         matrix = matrix.reshape(0, lower.size)
     if matrix.shape != (right.size, lower.size):

@@ -2,6 +2,7 @@ r"""Linear rows ``A x <= limit``, decided in real arithmetic."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -58,3 +59,60 @@ def _holds_exactly(x: FloatArray, row: FloatArray, limit: float) -> bool:
     used = np.flatnonzero(row)
     total = sum((Fraction(float(row[j])) * Fraction(float(x[j])) for j in used), Fraction(0))
     return total <= Fraction(limit)
+
+
+@dataclass(frozen=True)
+class RowSystem:
+    """Rows with equalities told apart from inequalities, for solvers and walks.
+
+    Parameters
+    ----------
+    A, b : (m, d), (m,) arrays
+        Inequalities ``A x <= b``.
+    slack : (m,) array
+        Amounts by which the inequalities may be exceeded.
+    A_eq, b_eq : (e, d), (e,) arrays
+        Equalities ``A_eq x = b_eq``.
+    """
+
+    A: FloatArray
+    b: FloatArray
+    slack: FloatArray
+    A_eq: FloatArray
+    b_eq: FloatArray
+
+    @property
+    def used(self) -> BoolArray:
+        """(d,) which coordinates some row has a coefficient for."""
+        return np.asarray(np.any(np.vstack([self.A, self.A_eq]) != 0.0, axis=0))
+
+    def with_equalities(self, implied: BoolArray) -> RowSystem:
+        """Turn the marked inequalities (m,) into equalities."""
+        return RowSystem(
+            self.A[~implied],
+            self.b[~implied],
+            self.slack[~implied],
+            np.vstack([self.A_eq, self.A[implied]]),
+            np.concatenate([self.b_eq, self.b[implied]]),
+        )
+
+
+def separated(A: FloatArray, b: FloatArray, slack: FloatArray) -> RowSystem:
+    """Find the pairs of opposite rows that leave nothing but their slack between them.
+
+    Such a pair ``a x <= b_i``, ``-a x <= b_k`` is the equality ``a x = (b_i - b_k) / 2``.
+    """
+    first: list[int] = []
+    second: list[int] = []
+    waiting: dict[bytes, list[int]] = {}
+    for i, row in enumerate(A):
+        partners = waiting.get((-row + 0.0).tobytes(), [])
+        partner = next((k for k in partners if abs(b[i] + b[k]) <= slack[i] + slack[k]), None)
+        if partner is None:
+            waiting.setdefault(row.tobytes(), []).append(i)
+        else:
+            partners.remove(partner)
+            first.append(partner)
+            second.append(i)
+    alone = np.setdiff1d(np.arange(b.size), [*first, *second])
+    return RowSystem(A[alone], b[alone], slack[alone], A[first], 0.5 * (b[first] - b[second]))

@@ -1,4 +1,11 @@
-"""Uniform samples of a domain."""
+"""Uniform samples of a domain.
+
+Uniform means: continuous coordinates by volume (within the equalities, where there are
+any), grids and groups by counting. Without rows, coordinates are independent. With rows,
+points of the tightened box are drawn and kept if admissible, which is exactly uniform;
+where too few are kept, or equalities leave no volume, random walks take over (`walk`),
+uniform in the limit.
+"""
 
 from __future__ import annotations
 
@@ -8,31 +15,43 @@ import numpy as np
 
 from nnbo_mip.errors import InputError
 from nnbo_mip.space.arrays import FloatArray
+from nnbo_mip.space.interior import find_start
+from nnbo_mip.space.repairing import corrected
+from nnbo_mip.space.rows import RowSystem, separated
+from nnbo_mip.space.walk import Walk
 
 if TYPE_CHECKING:
     from nnbo_mip.space.domain import Domain
 
-REJECTION_BUDGET = 1 << 18
+BATCH = 8192
+"""Points drawn at once for rejection."""
+
+MAX_DRAWS = 1 << 20
+"""Rejection is given up when it would take more draws than this."""
+
+MAX_WALKS = 5
+"""Rounds of walks; a chain whose last digits cannot be mended is walked again."""
 
 
 def sample(domain: Domain, n: int, rng: np.random.Generator) -> FloatArray:
     """Return n admissible points (n, d), uniform on the domain."""
+    if n < 0:
+        raise InputError(f"n must be >= 0; got {n}; ask for a number of points.")
     lower, upper, feasible = domain.tighten(domain.lower, domain.upper)
     if not feasible:
-        raise InputError("no point satisfies the constraints, so none can be sampled.")
+        raise _empty()
     if not domain.b.size:
         return product_sample(domain, lower, upper, n, rng)
-    found: list[FloatArray] = []
-    missing, drawn = n, 0
-    while missing > 0 and drawn < REJECTION_BUDGET:
-        batch = product_sample(domain, lower, upper, 4096, rng)
-        batch = batch[domain.admissible(batch)][:missing]
-        found.append(batch)
-        missing -= len(batch)
-        drawn += 4096
-    if missing > 0:
-        raise InputError("no admissible point was found by rejection.")
-    return np.concatenate([np.empty((0, domain.dimension)), *found])
+    rows = separated(domain.A, domain.b, domain.row_slack)
+    continuous = [j for j, grid in enumerate(domain.grids) if grid is None]
+    kept = np.empty((0, domain.dimension))
+    if not rows.A_eq[:, continuous].any():
+        kept = _rejection_sample(domain, lower, upper, n, rng)
+    missing = n - len(kept)
+    if missing:
+        walked = _walk_sample(domain, lower, upper, rows, missing, rng)
+        kept = np.concatenate([kept, walked])
+    return kept
 
 
 def product_sample(
@@ -55,6 +74,62 @@ def product_sample(
     for group in domain.one_hot:
         members = np.array(group)
         possible = members[upper[members] == 1.0]
-        X[:, members] = 0.0
-        X[np.arange(n), rng.choice(possible, size=n)] = 1.0
+        X[:, members] = members == rng.choice(possible, size=n)[:, None]
     return X
+
+
+def _rejection_sample(
+    domain: Domain, lower: FloatArray, upper: FloatArray, n: int, rng: np.random.Generator
+) -> FloatArray:
+    """Return up to n points, fewer where rejection would take too long."""
+    kept = [np.empty((0, domain.dimension))]
+    found = drawn = 0
+    while found < n:
+        batch = product_sample(domain, lower, upper, BATCH, rng)
+        accepted = batch[domain.admissible(batch)][: n - found]
+        kept.append(accepted)
+        found += len(accepted)
+        drawn += BATCH
+        if (n - found) * drawn > max(found, 1) * MAX_DRAWS or (not found and drawn >= 4 * BATCH):
+            break
+    return np.concatenate(kept)
+
+
+def _walk_sample(
+    domain: Domain,
+    lower: FloatArray,
+    upper: FloatArray,
+    rows: RowSystem,
+    n: int,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Return n ends of random walks."""
+    elsewhere = product_sample(domain, lower, upper, n, rng)
+    start = find_start(domain, lower, upper, rows, elsewhere[0])
+    if start is None:
+        raise _empty()
+    walk = Walk.of(domain, lower, upper, start)
+    X = elsewhere
+    X[:, walk.columns] = start.point[walk.columns]
+    pending = np.arange(n)
+    for _ in range(MAX_WALKS):
+        ends = walk.run(X[pending], rng)
+        inside = domain.admissible(ends)
+        for i in np.flatnonzero(~inside):
+            ends[i] = corrected(domain, start.rows, ends[i])
+        inside = domain.admissible(ends)
+        X[pending[inside]] = ends[inside]
+        pending = pending[~inside]
+        if not pending.size:
+            return X
+    raise InputError(
+        "points must satisfy the constraints within 1e-9 (1 + |b|); the samples could not be "
+        "brought that close in float64; rescale constraints with very large coefficients."
+    )
+
+
+def _empty() -> InputError:
+    return InputError(
+        "a space must have at least one admissible point to be sampled; no point satisfies the "
+        "constraints within the bounds; relax a constraint or widen a bound."
+    )
