@@ -74,9 +74,7 @@ def _silent_solver() -> highspy.Highs:
     return solver
 
 
-def _model(
-    A: FloatArray, b: FloatArray, lower: FloatArray, upper: FloatArray
-) -> highspy.HighsLp:
+def _model(A: FloatArray, b: FloatArray, lower: FloatArray, upper: FloatArray) -> highspy.HighsLp:
     import highspy
 
     rows, columns = np.nonzero(A)

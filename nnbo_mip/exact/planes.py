@@ -78,8 +78,11 @@ def _largest(
     for group in domain.one_hot:
         members = list(group)
         allowed = np.where(upper[members] > 0.0, slopes[members], -np.inf)
-        on = np.where((lower[members] > 0.0).any(axis=0), lower[members].argmax(axis=0),
-                      allowed.argmax(axis=0))
+        on = np.where(
+            (lower[members] > 0.0).any(axis=0),
+            lower[members].argmax(axis=0),
+            allowed.argmax(axis=0),
+        )
         corners[members] = 0.0
         corners[np.asarray(members)[on], np.arange(len(on))] = 1.0
     value = constant + (slopes * corners).sum(axis=0)

@@ -142,9 +142,7 @@ def _best_distinct(problem: Problem, points: FloatArray) -> list[FloatArray]:
     return chosen
 
 
-def _best(
-    problem: Problem, points: FloatArray, value: float
-) -> tuple[FloatArray, float] | None:
+def _best(problem: Problem, points: FloatArray, value: float) -> tuple[FloatArray, float] | None:
     """Return the best of some points if it is worth more than `value` by a real step."""
     if len(points) == 0:
         return None

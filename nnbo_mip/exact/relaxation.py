@@ -377,9 +377,7 @@ def _intervals(
     return middle - spread, middle + spread
 
 
-def _propagate(
-    layer: _Layer, forms: list[_Forms | None], box_shape: tuple[int, ...]
-) -> _Forms:
+def _propagate(layer: _Layer, forms: list[_Forms | None], box_shape: tuple[int, ...]) -> _Forms:
     """Send forms through an affine map."""
     d, batch = box_shape
     shape = (layer.width, d, batch)

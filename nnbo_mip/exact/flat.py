@@ -1,0 +1,115 @@
+r"""The network as one triangular system in its undecided ReLUs.
+
+Stable ReLUs are eliminated: a dead one is 0, an always active one is its own
+pre-activation. What is left, over the input x (d,) and the undecided h (K,), is
+
+    z = bias + G_x x + G_h h,   h = max(z, 0),      f = constant + c_x . x + c_h . h,
+
+with G_h strictly lower triangular. One such system serves the linear programs of
+`exact.simplex`, whatever the graph of the network was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nnbo_mip.network.affine import Affine, FloatArray, dense
+from nnbo_mip.network.graph import Network
+
+
+@dataclass(frozen=True, eq=False)
+class FlatSystem:
+    """A network over the columns (x_1 … x_d, h_1 … h_K).
+
+    Parameters
+    ----------
+    weights : (K, d + K) array
+        G; row j reads columns before ``d + j`` only.
+    bias : (K,) array
+    low, high : (K,) arrays
+        Proven pre-activation bounds, ``low < 0 < high``.
+    objective : (d + K,) array
+    constant : float
+    level : (K,) int array
+        Layer of each ReLU, for tightening layer by layer.
+    place : (K, 2) int array
+        Layer (from 1) and index in the layer of each ReLU.
+    """
+
+    weights: FloatArray
+    bias: FloatArray
+    low: FloatArray
+    high: FloatArray
+    objective: FloatArray
+    constant: float
+    level: np.ndarray[tuple[int], np.dtype[np.int64]]
+    place: np.ndarray[tuple[int, int], np.dtype[np.int64]]
+
+    @property
+    def n_relus(self) -> int:
+        """K, the number of undecided ReLUs."""
+        return len(self.bias)
+
+    @property
+    def n_inputs(self) -> int:
+        """d, the number of inputs."""
+        return self.weights.shape[1] - len(self.bias)
+
+
+Bounds = list[tuple[FloatArray, FloatArray]]
+"""Proven pre-activation bounds (l, u), one pair of (n_l,) arrays a layer."""
+
+
+def flatten(network: Network, bounds: Bounds) -> FlatSystem:
+    """Eliminate the stable ReLUs of a network with one output.
+
+    Parameters
+    ----------
+    network : Network
+    bounds : list of (l, u)
+        Proven pre-activation bounds, one pair a ReLU layer.
+    """
+    undecided = [np.flatnonzero((low < 0.0) & (high > 0.0)) for low, high in bounds]
+    d, total = network.n_inputs, sum(len(index) for index in undecided)
+    columns = 1 + d + total  # constant, input, undecided ReLUs
+    identity = np.zeros((d, columns))
+    identity[:, 1 : 1 + d] = np.eye(d)
+    expressions = [identity]
+    rows: list[FloatArray] = []
+    place: list[tuple[int, int]] = []
+    for position, (layer, (low, _), index) in enumerate(
+        zip(network.layers, bounds, undecided, strict=True), start=1
+    ):
+        z = _express(layer, expressions)
+        h = np.where((low >= 0.0)[:, None], z, 0.0)
+        h[index] = 0.0
+        h[index, 1 + d + len(place) + np.arange(len(index))] = 1.0
+        expressions.append(h)
+        rows.append(z[index])
+        place.extend((position, int(i)) for i in index)
+    system = np.vstack(rows) if rows else np.zeros((0, columns))
+    head = _express(network.head, expressions)[0]
+    lows = [low[index] for (low, _), index in zip(bounds, undecided, strict=True)]
+    highs = [high[index] for (_, high), index in zip(bounds, undecided, strict=True)]
+    places = np.array(place, dtype=np.int64).reshape(-1, 2)
+    return FlatSystem(
+        weights=np.ascontiguousarray(system[:, 1:]),
+        bias=np.ascontiguousarray(system[:, 0]),
+        low=np.concatenate([*lows, np.zeros(0)]),
+        high=np.concatenate([*highs, np.zeros(0)]),
+        objective=np.ascontiguousarray(head[1:]),
+        constant=float(head[0]),
+        level=places[:, 0].copy(),
+        place=places,
+    )
+
+
+def _express(affine: Affine, expressions: list[FloatArray]) -> FloatArray:
+    """Write an affine map of the sources as rows over (1, x, h)."""
+    result = np.zeros((affine.width, expressions[0].shape[1]))
+    result[:, 0] = affine.bias
+    for source in affine.terms:
+        result += dense(affine.terms[source]) @ expressions[source]
+    return result

@@ -1,0 +1,266 @@
+r"""Branch and bound over ReLU phases (``bab`` for many inputs).
+
+The network is flattened to its undecided ReLUs, whose bounds are tightened by linear
+programs. Then a search fixes one ReLU active or inactive, or halves a grid, at a time.
+Nodes are bounded by the dense dual simplex of `exact.simplex`; a subtree is explored
+depth first in compiled code, and what it leaves open goes back to a heap ordered by
+bound. Once a search has proven long, inputs and ReLUs are tightened under the condition
+that only points above the cut-off matter, and it starts again with the better program.
+
+The bound is rigorous: every discarded node's bound was recomputed from its multipliers
+in outward-rounded arithmetic, and the linear programs themselves are never trusted.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+
+import numpy as np
+
+from nnbo_mip.errors import InputError
+from nnbo_mip.exact.flat import Bounds, FlatSystem, flatten
+from nnbo_mip.exact.lp_bounds import tighten_above, tighten_layers
+from nnbo_mip.exact.monitor import Monitor
+from nnbo_mip.exact.primal import climb, climb_regions
+from nnbo_mip.exact.problem import Problem
+from nnbo_mip.exact.program import Program, build_program
+from nnbo_mip.exact.relaxation import Relaxer
+from nnbo_mip.exact.result import EngineResult
+from nnbo_mip.network.affine import FloatArray
+
+ENGINE = "phases"
+LARGEST_GRID = 100_000
+LARGEST_STACK_BYTES = 512 * 2**20
+
+
+@dataclass(frozen=True)
+class PhaseOptions:
+    """Options of the phase engine.
+
+    Parameters
+    ----------
+    max_nodes : int
+        Nodes bounded before the search stops with what it has.
+    nodes_per_call : int
+        Nodes a subtree may take before its open nodes return to the heap.
+    nodes_before_tightening : int
+        Nodes after which bounds are tightened under the cut-off and the search restarts.
+    tightening_rounds : int
+        Rounds of that tightening; 0 never tightens.
+    seed : int
+        Seed of the random starts of the primal side.
+    """
+
+    max_nodes: int = 1_000_000_000
+    nodes_per_call: int = 2000
+    nodes_before_tightening: int = 20_000
+    tightening_rounds: int = 2
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        smallest = min(self.max_nodes, self.nodes_per_call, self.nodes_before_tightening)
+        if smallest < 1 or self.tightening_rounds < 0:
+            raise InputError(
+                "max_nodes, nodes_per_call and nodes_before_tightening must be at least 1 and "
+                f"tightening_rounds at least 0; got {self}; raise them."
+            )
+
+
+def supports(problem: Problem) -> bool:
+    """Whether the engine can take a problem: grids must be small enough to be listed."""
+    return all(grid is None or grid.count <= LARGEST_GRID for grid in problem.domain.grids)
+
+
+def solve(problem: Problem, options: PhaseOptions, monitor: Monitor) -> EngineResult:
+    """Maximize f over the domain by branch and bound over ReLU phases; see the module."""
+    if not supports(problem):
+        raise InputError(
+            f"the phase engine lists the values of grids, at most {LARGEST_GRID:,} a coordinate; "
+            'got a longer grid; use method="bab" or method="mip".'
+        )
+    return _PhaseSearch(problem, options, monitor).run()
+
+
+def undecided_system(
+    problem: Problem, lower: FloatArray, upper: FloatArray, known: Bounds | None = None
+) -> tuple[FlatSystem, Bounds]:
+    """Flatten a problem's network with backward-relaxation bounds over a box.
+
+    Parameters
+    ----------
+    problem : Problem
+    lower, upper : (d,) arrays
+        The box.
+    known : list of (l, u), optional
+        Proven bounds to intersect with.
+    """
+    lines = Relaxer(problem.network, problem.rounding, tight=True).lines(
+        lower[:, None], upper[:, None]
+    )
+    bounds = [(line.low[:, 0], line.high[:, 0]) for line in lines]
+    if known is not None:
+        bounds = [
+            (np.maximum(low, known_low), np.minimum(high, known_high))
+            for (low, high), (known_low, known_high) in zip(bounds, known, strict=True)
+        ]
+    return flatten(problem.network, bounds), bounds
+
+
+def with_flat_bounds(bounds: Bounds, flat: FlatSystem) -> Bounds:
+    """Return layer bounds with those of a flat system written into them."""
+    result = [(low.copy(), high.copy()) for low, high in bounds]
+    for (position, index), low, high in zip(flat.place, flat.low, flat.high, strict=True):
+        result[position - 1][0][index] = max(result[position - 1][0][index], low)
+        result[position - 1][1][index] = min(result[position - 1][1][index], high)
+    return result
+
+
+class _PhaseSearch:
+    def __init__(self, problem: Problem, options: PhaseOptions, monitor: Monitor) -> None:
+        self.problem, self.options, self.monitor = problem, options, monitor
+        self.nodes = self.steps = 0
+        self.settled = -np.inf  # largest bound among nodes that need no further search
+        self.stopped = False
+
+    def run(self) -> EngineResult:
+        domain, monitor = self.problem.domain, self.monitor
+        lower, upper, feasible = domain.tighten(domain.lower, domain.upper)
+        if feasible:
+            climb(self.problem, monitor, seed=self.options.seed)
+            self._search_box(lower, upper)
+        return monitor.result(
+            ENGINE,
+            self.settled,
+            "rigorous",
+            counters={"nodes": self.nodes, "simplex_steps": self.steps},
+            stopped=self.stopped,
+        )
+
+    def _search_box(self, lower: FloatArray, upper: FloatArray) -> None:
+        flat, bounds = undecided_system(self.problem, lower, upper)
+        flat = tighten_layers(self.problem, flat, lower, upper, self.monitor)
+        bounds = with_flat_bounds(bounds, flat)
+        flat = flatten(self.problem.network, bounds)
+        program = build_program(self.problem, flat, lower, upper)
+        rounds = self.options.tightening_rounds
+        limit = self.options.nodes_before_tightening if rounds else self.options.max_nodes
+        left = self._search(program, limit)
+        for _ in range(rounds):
+            if left == -np.inf or self._out_of_budget():
+                break
+            # Points not above the level are covered by the level itself.
+            level = self.monitor.cutoff
+            tightened = tighten_above(self.problem, flat, lower, upper, level, self.monitor)
+            self.settled = max(self.settled, level)
+            if tightened is None:
+                return
+            flat, new_lower, new_upper = tightened
+            lower, upper, feasible = self.problem.domain.tighten(new_lower, new_upper)
+            if not feasible:
+                return
+            flat, bounds = undecided_system(
+                self.problem, lower, upper, with_flat_bounds(bounds, flat)
+            )
+        if left > -np.inf and not self._out_of_budget():
+            program = build_program(self.problem, flat, lower, upper)
+            left = min(left, self._search(program, self.options.max_nodes))
+        self.settled = max(self.settled, left)
+
+    def _out_of_budget(self) -> bool:
+        self.stopped = self.stopped or self.monitor.should_stop()
+        return self.stopped or self.nodes >= self.options.max_nodes
+
+    def _search(self, program: Program, node_limit: int) -> float:
+        """Search one program; return the largest bound left open, -inf when it is done."""
+        from nnbo_mip.exact import phase_search
+
+        monitor = self.monitor
+        grids = _grids(self.problem, program)
+        stack = _stack_size(program)
+        heap = [(-np.inf, 0, program.low, program.high)]
+        pushed, spent = 1, 0
+        while heap:
+            if spent >= node_limit or self._out_of_budget():
+                break
+            negated, _, low, high = heapq.heappop(heap)
+            if -negated <= monitor.cutoff:
+                self.settled = max(self.settled, -negated)
+                continue
+            _, settled, nodes, steps, open_low, open_high, open_bound, best, _ = (
+                phase_search.search(
+                    program.A,
+                    program.r,
+                    program.objective,
+                    program.constant,
+                    low,
+                    high,
+                    program.sizes,
+                    program.row_sizes,
+                    program.row_errors,
+                    program.base_error,
+                    program.n_inputs,
+                    program.n_relus,
+                    *grids,
+                    program.weights,
+                    program.bias,
+                    monitor.cutoff,
+                    _worth_a_stop(monitor),
+                    self.options.nodes_per_call,
+                    stack,
+                )
+            )
+            spent += nodes
+            self.nodes += nodes
+            self.steps += steps
+            self.settled = max(self.settled, settled)
+            self._offer(program.to_point(best))
+            for k in range(len(open_bound)):
+                entry = (-open_bound[k], pushed, open_low[k].copy(), open_high[k].copy())
+                heapq.heappush(heap, entry)
+                pushed += 1
+            left = -heap[0][0] if heap else -np.inf
+            monitor.report(ENGINE, max(left, self.settled), nodes=self.nodes, open=len(heap))
+        return max((-entry[0] for entry in heap), default=-np.inf)
+
+    def _offer(self, point: FloatArray) -> None:
+        """Offer a point the search came by; a new best one climbs first."""
+        domain = self.problem.domain
+        x = np.clip(point, domain.lower, domain.upper)
+        if self.problem.value(x) <= self.monitor.best_value:
+            return
+        admissible = domain.repair(x) if not domain.is_box else x
+        if admissible is not None and self.problem.value(admissible) > self.monitor.best_value:
+            climb_regions(
+                self.problem, self.monitor, admissible, np.random.default_rng(self.options.seed)
+            )
+
+
+def _worth_a_stop(monitor: Monitor) -> float:
+    """Return the value above which the search should come back and raise the cut-off."""
+    value = monitor.best_value
+    return value if value == -np.inf else value + 0.1 * (monitor.cutoff - value) + 1e-12
+
+
+def _stack_size(program: Program) -> int:
+    """Return how many dictionaries the depth-first search may keep."""
+    m, n = program.A.shape
+    size = max(1, LARGEST_STACK_BYTES // (8 * (m * n + 4 * (m + n)) + 1))
+    return int(min(size, program.n_relus + 64))
+
+
+def _grids(problem: Problem, program: Program) -> tuple[np.ndarray, np.ndarray, FloatArray]:
+    """Return the grids' values in the program's units, concatenated."""
+    grid_of = np.full(problem.dimension, -1, dtype=np.int64)
+    starts, parts = [0], []
+    for j, grid in enumerate(problem.domain.grids):
+        if grid is None or program.width[j] == 0.0:
+            continue
+        values = grid.value(np.arange(grid.count))
+        upper = program.lower[j] + program.width[j]
+        values = values[(values >= program.lower[j]) & (values <= upper)]
+        scaled = np.clip((values - program.lower[j]) / program.width[j], 0.0, 1.0)
+        grid_of[j] = len(parts)
+        parts.append(scaled)
+        starts.append(starts[-1] + len(scaled))
+    return grid_of, np.array(starts, dtype=np.int64), np.concatenate([*parts, np.zeros(0)])
