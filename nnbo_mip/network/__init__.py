@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from nnbo_mip.network.graph import Affine, Network
+from nnbo_mip.network.affine import Affine
+from nnbo_mip.network.graph import Network
 
 __all__ = ["Affine", "Network"]

@@ -268,7 +268,7 @@ class Network:
         if not layers:
             raise InputError("layers must hold at least one (W, b) pair; got none; add the head.")
         maps = [
-            Affine(np.atleast_1d(np.asarray(bias, dtype=np.float64)), {position: weight})  # type: ignore[dict-item]
+            Affine(np.atleast_1d(np.asarray(bias, dtype=np.float64)), {position: weight})
             for position, (weight, bias) in enumerate(layers)
         ]
         n_inputs = int(maps[0].terms[0].shape[1])
