@@ -28,6 +28,7 @@ from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.planes import largest_on_domain
 from nnbo_mip.exact.primal import climb
 from nnbo_mip.exact.problem import Problem
+from nnbo_mip.exact.compiled_relaxation import CompiledRelaxer
 from nnbo_mip.exact.relaxation import Relaxer
 from nnbo_mip.exact.result import EngineResult
 from nnbo_mip.network.affine import FloatArray
@@ -35,6 +36,9 @@ from nnbo_mip.network.affine import FloatArray
 ENGINE = "boxes"
 FLOATS_PER_BATCH = 1 << 18
 """Size of the largest intermediate array of a batch; it should stay in the cache."""
+
+LARGEST_COMPILED = 1000
+"""ReLUs up to which the compiled kernel bounds the boxes."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +113,7 @@ def solve(problem: Problem, options: BoxOptions, monitor: Monitor) -> EngineResu
 class _BoxSearch:
     def __init__(self, problem: Problem, options: BoxOptions, monitor: Monitor) -> None:
         self.problem, self.options, self.monitor = problem, options, monitor
-        self.relaxer = Relaxer(problem.network, problem.rounding)
+        self.relaxer = _choose_relaxer(problem)
         self.splitter = Splitter(problem.domain)
         self.batch = int(np.clip(FLOATS_PER_BATCH // self.relaxer.floats_per_box(), 16, 1024))
         steps = options.slope_steps
@@ -152,8 +156,7 @@ class _BoxSearch:
         """Bound boxes and return the children of those that stay open."""
         monitor, domain = self.monitor, self.problem.domain
         self.boxes += lower.shape[1]
-        lines = self.relaxer.lines(lower, upper)
-        planes = self.relaxer.planes(lower, upper, lines, monitor.cutoff, self.slope_steps)
+        planes = self.relaxer.bound(lower, upper, monitor.cutoff, self.slope_steps)
         corners, bound = largest_on_domain(planes, lower, upper, domain, monitor.cutoff)
         bound = np.minimum(bound, inherited)
         monitor.offer(corners.T)
@@ -174,6 +177,13 @@ class _BoxSearch:
             self._settle(bound[atoms])
         parents = np.concatenate([bound[~atoms], bound[~atoms]])
         return split.lower, split.upper, parents
+
+
+def _choose_relaxer(problem: Problem) -> Relaxer | CompiledRelaxer:
+    """Compiled loops for the widths of surrogates, matrix products for wide networks."""
+    if problem.network.n_relus <= LARGEST_COMPILED:
+        return CompiledRelaxer(problem.network, problem.rounding)
+    return Relaxer(problem.network, problem.rounding)
 
 
 def _shrink(

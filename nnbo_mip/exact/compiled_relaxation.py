@@ -1,0 +1,51 @@
+"""The door to the compiled relaxations, with the interface of `exact.relaxation`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nnbo_mip.exact.kernel_network import kernel_network
+from nnbo_mip.exact.relaxation import Planes
+from nnbo_mip.exact.rounding import RoundingModel
+from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.network.graph import Network
+
+
+class CompiledRelaxer:
+    """Bounds of one network over batches of boxes; see `relaxation.Relaxer`.
+
+    Parameters
+    ----------
+    network : Network
+        A network with one output.
+    rounding : RoundingModel
+        Error constants of the network over a box that contains all boxes asked for.
+    """
+
+    def __init__(self, network: Network, rounding: RoundingModel) -> None:
+        self._net = kernel_network(network, rounding)
+        self.depth = len(network.layers)
+
+    def floats_per_box(self) -> int:
+        """Float64 values held for one box: its ends and its plane."""
+        return 64
+
+    def bound(
+        self, lower: FloatArray, upper: FloatArray, level: float, slope_steps: int
+    ) -> Planes:
+        """Bound the output from above over boxes (d, B) by affine functions."""
+        from nnbo_mip.exact.box_kernel import bound_boxes
+
+        slopes = np.empty(lower.shape)
+        constants, bounds = np.empty(lower.shape[1]), np.empty(lower.shape[1])
+        bound_boxes(
+            self._net,
+            np.ascontiguousarray(lower),
+            np.ascontiguousarray(upper),
+            level,
+            slope_steps,
+            slopes,
+            constants,
+            bounds,
+        )
+        return Planes(slopes, constants, bounds)
