@@ -1,0 +1,1 @@
+"""Measurements: `python -m benchmarks.certify` (speed) and `python -m benchmarks.soundness`."""

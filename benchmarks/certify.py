@@ -1,0 +1,152 @@
+"""Speed: every engine and every installed peer on trained networks, in CPU seconds.
+
+    python -m benchmarks.certify [--peers] [--nets DIR] [--limit 60] [--json out]
+
+Whole calls with model building, one thread each, the same absolute and relative gap, the
+median of the calls after one that warms up. Times under 0.1 s count as 0.1 s, a time-out
+counts as the limit, and every answer is checked against everybody else's. With ``--json``
+a killed run resumes where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import platform
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks import measure
+from benchmarks.cases import case_paths, load_case
+from benchmarks.engines import ENTRANTS, OURS, PEERS, Ours, Peer
+from benchmarks.large_nomu import sampled_range, stored
+from benchmarks.nets import default_folder, trained
+from benchmarks.report import Table
+from benchmarks.results import Row, make_row, read_rows, write_rows
+from benchmarks.targets import Target, targets
+
+LARGE = ((1, 5.0, 1e-9), (2, 120.0, 1e-3))
+"""For the NOMU of 2 x (3 x 1024): inputs, seconds aimed at, gap relative to the range."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the benchmark; 1 if somebody of ours claimed what is not so."""
+    options = parser().parse_args(arguments)
+    if options.large:
+        return large(options)
+    if options.nets:
+        paths = case_paths(options.nets, options.only)
+    else:
+        paths = trained(default_folder(), only=options.only)
+    entrants = chosen_entrants(options.engines, options.peers)
+    about = {"machine": machine(), "started": time.strftime("%Y-%m-%d %H:%M")}
+    rows = {row.key: row for row in (read_rows(options.json) if options.json else [])}
+    wanted: list[Row] = []
+    for path in paths:
+        for entrant in entrants:
+            row = measured(path, entrant, options, rows, options.gap, options.limit)
+            wanted.append(row)
+            rows[row.key] = row
+            if options.json:
+                write_rows(options.json, list(rows.values()), about)
+    table = Table(wanted)
+    print(table.markdown())
+    print("\n".join(str(target) for target in targets(table)))
+    for row, why in table.wrong_rows():
+        print(f"WRONG: {row.entrant} on {row.network}: {why}")
+    for row in wanted:
+        if row.status == "error":
+            print(f"error: {row.entrant} on {row.network}: {row.message.strip()[-200:]}")
+    return int(any(row.role == "ours" for row, _ in table.wrong_rows()))
+
+
+def large(options: argparse.Namespace) -> int:
+    """Measure `auto` on the NOMU of 2 x (3 x 1024), at d = 1 and d = 2."""
+    failed = False
+    for inputs, seconds, relative_gap in LARGE:
+        path = stored(default_folder(), inputs)
+        network = load_case(path).network
+        low, high = sampled_range(network)
+        # The engines' gap is relative to max(1, |value|), and value is at least `high`.
+        gap = relative_gap * (high - low) / max(1.0, abs(high))
+        row = measured(path, ENTRANTS["auto"], options, {}, gap, 2.5 * seconds)
+        reached = (row.bound or math.inf) - (row.value or -math.inf)
+        met = row.median <= seconds and reached <= relative_gap * (high - low)
+        failed |= bool(Table([row]).wrong(row))
+        what = f"{path.stem}, gap {relative_gap:g} of the range {high - low:.4g} in {seconds:g} s"
+        figures = f"{row.median:.2f} s, gap {reached / (high - low):.2g}, {row.peak_mb:.0f} MB"
+        print(Target(what, figures, met))
+    return int(failed)
+
+
+def measured(
+    path: Path,
+    entrant: Ours | Peer,
+    options: argparse.Namespace,
+    rows: dict[Any, Row],
+    gap: float,
+    limit: float,
+) -> Row:
+    """Return the stored row of a pair, or measure it."""
+    case = load_case(path)
+    key = (case.network.fingerprint, entrant.name, gap, limit)
+    if key in rows and entrant.name not in options.again:
+        return rows[key]
+    job = measure.Job(
+        network=str(path),
+        entrant=entrant.name,
+        gap=gap,
+        limit=limit,
+        wall_limit=limit * options.wall_factor,
+        repeats=options.repeats,
+    )
+    row = make_row(case, job, entrant.role, measure.run(job))
+    print(f"{case.name:24} {entrant.name:20} {row.status:9} {row.median:8.3f} s", flush=True)
+    return row
+
+
+def chosen_entrants(names: list[str], with_peers: bool) -> list[Ours | Peer]:
+    """Return the entrants that were asked for and are installed; say who is not."""
+    wanted = (
+        [ENTRANTS[name] for name in names] if names else [*OURS, *(PEERS if with_peers else ())]
+    )
+    present = []
+    for entrant in wanted:
+        if missing := entrant.missing():
+            print(f"{entrant.name} is left out: {', '.join(missing)} not installed.")
+        else:
+            present.append(entrant)
+    return present
+
+
+def machine() -> str:
+    """Say where this ran."""
+    return f"{platform.machine()}, {platform.system()}, Python {platform.python_version()}"
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    result = argparse.ArgumentParser(prog="python -m benchmarks.certify", description=__doc__)
+    result.add_argument("--nets", type=Path, metavar="DIR", help="networks; default: train them")
+    result.add_argument("--peers", action="store_true", help="measure the installed peers too")
+    result.add_argument("--large", action="store_true", help="only the NOMU of 2 x (3 x 1024)")
+    result.add_argument("--engines", nargs="*", default=[], choices=list(ENTRANTS))
+    result.add_argument("--only", default="", help="networks whose names contain this")
+    result.add_argument("--limit", type=float, default=60.0, help="CPU seconds a call")
+    result.add_argument(
+        "--wall-factor",
+        type=float,
+        default=1.0,
+        help="wall seconds that an entrant is told, per second of --limit; more than 1 on a "
+        "machine that is busy with other work",
+    )
+    result.add_argument("--gap", type=float, default=1e-4)
+    result.add_argument("--repeats", type=int, default=5)
+    result.add_argument("--json", type=Path, help="keep the rows here, and resume from here")
+    result.add_argument("--again", nargs="*", default=[], help="entrants to measure anew")
+    return result
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
