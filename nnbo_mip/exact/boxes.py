@@ -20,22 +20,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from nnbo_mip.errors import InputError
-from nnbo_mip.exact.splitting import Splitter
+from nnbo_mip.exact.compiled_relaxation import CompiledRelaxer
+from nnbo_mip.exact.frontier import Frontier
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.planes import largest_on_domain
 from nnbo_mip.exact.primal import climb
 from nnbo_mip.exact.problem import Problem
-from nnbo_mip.exact.compiled_relaxation import CompiledRelaxer
 from nnbo_mip.exact.relaxation import Relaxer
 from nnbo_mip.exact.result import EngineResult
+from nnbo_mip.exact.splitting import Splitter
 from nnbo_mip.network.affine import FloatArray
 
 ENGINE = "boxes"
 FLOATS_PER_BATCH = 1 << 18
 """Size of the largest intermediate array of a batch; it should stay in the cache."""
+
+LARGEST_FRONTIER_BYTES = 400 * 2**20
+"""Memory for open boxes; beyond it the search goes depth first."""
+
+CORNERS_OFFERED = 32
+"""Corners a batch that are evaluated; the primal side has usually found the optimum before."""
 
 LARGEST_COMPILED = 1000
 """ReLUs up to which the compiled kernel bounds the boxes."""
@@ -71,39 +77,6 @@ class BoxOptions:
             )
 
 
-@dataclass(eq=False)
-class _Frontier:
-    """Open boxes, (d, n) ends and (n,) bounds inherited from their parents."""
-
-    lower: FloatArray
-    upper: FloatArray
-    bound: FloatArray
-
-    def __len__(self) -> int:
-        return len(self.bound)
-
-    def keep(self, chosen: npt.NDArray[np.bool_]) -> None:
-        if not chosen.all():
-            self.lower, self.upper = self.lower[:, chosen], self.upper[:, chosen]
-            self.bound = self.bound[chosen]
-
-    def pop(self, count: int, depth_first: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Remove and return `count` boxes: those of the largest bounds, or the newest."""
-        taken = np.zeros(len(self), dtype=bool)
-        if depth_first or len(self) <= count:
-            taken[-count:] = True
-        else:
-            taken[np.argpartition(-self.bound, count)[:count]] = True
-        popped = (self.lower[:, taken], self.upper[:, taken], self.bound[taken])
-        self.keep(~taken)
-        return popped
-
-    def push(self, lower: FloatArray, upper: FloatArray, bound: FloatArray) -> None:
-        self.lower = np.concatenate([self.lower, lower], axis=1)
-        self.upper = np.concatenate([self.upper, upper], axis=1)
-        self.bound = np.concatenate([self.bound, bound])
-
-
 def solve(problem: Problem, options: BoxOptions, monitor: Monitor) -> EngineResult:
     """Maximize f over the domain by branch and bound over boxes; see the module."""
     search = _BoxSearch(problem, options, monitor)
@@ -124,31 +97,32 @@ class _BoxSearch:
     def run(self) -> EngineResult:
         domain, monitor = self.problem.domain, self.monitor
         lower, upper, feasible = domain.tighten(domain.lower[None, :], domain.upper[None, :])
-        start = lower[feasible].T, upper[feasible].T
-        frontier = _Frontier(*start, np.full(start[0].shape[1], np.inf))
-        if len(frontier):
+        lower, upper = lower[feasible].T, upper[feasible].T
+        frontier = Frontier(lower, upper, np.full(lower.shape[1], np.inf))
+        if len(frontier) and monitor.best_x is None:
             climb(self.problem, monitor, seed=self.options.seed)
+        max_open = min(self.options.max_open, LARGEST_FRONTIER_BYTES // (16 * len(lower) + 8))
         stopped = False
         while len(frontier):
-            open_boxes = frontier.bound > monitor.cutoff
-            self._settle(frontier.bound[~open_boxes])
-            frontier.keep(open_boxes)
+            self._settle(frontier.discard(monitor.cutoff))
             if not len(frontier):
                 break
-            monitor.report(ENGINE, float(frontier.bound.max()), boxes=self.boxes)
             stopped = monitor.should_stop()
             if stopped or self.boxes >= self.options.max_boxes:
                 break
-            depth_first = len(frontier) > self.options.max_open
-            popped = frontier.pop(self.batch, depth_first)
+            left = self.options.max_boxes - self.boxes
+            popped = frontier.pop(min(self.batch, left), depth_first=len(frontier) > max_open)
             frontier.push(*self._expand(*popped))
-        self._settle(frontier.bound)
+            if monitor.wants_report():
+                bound = max(frontier.largest_bound(), self.settled)
+                monitor.report(ENGINE, bound, boxes=self.boxes, open=len(frontier))
+        self._settle(frontier.largest_bound())
         return monitor.result(
             ENGINE, self.settled, "rigorous", counters={"boxes": self.boxes}, stopped=stopped
         )
 
-    def _settle(self, bounds: FloatArray) -> None:
-        self.settled = max(self.settled, float(bounds.max(initial=-np.inf)))
+    def _settle(self, bound: float) -> None:
+        self.settled = max(self.settled, bound)
 
     def _expand(
         self, lower: FloatArray, upper: FloatArray, inherited: FloatArray
@@ -159,9 +133,9 @@ class _BoxSearch:
         planes = self.relaxer.bound(lower, upper, monitor.cutoff, self.slope_steps)
         corners, bound = largest_on_domain(planes, lower, upper, domain, monitor.cutoff)
         bound = np.minimum(bound, inherited)
-        monitor.offer(corners.T)
+        monitor.offer(_most_promising(corners, bound))
         open_boxes = bound > monitor.cutoff
-        self._settle(bound[~open_boxes])
+        self._settle(float(bound[~open_boxes].max(initial=-np.inf)))
         lower, upper, bound = lower[:, open_boxes], upper[:, open_boxes], bound[open_boxes]
         slopes, reach = planes.slopes[:, open_boxes], planes.bound[open_boxes] - monitor.cutoff
         lower, upper = _shrink(lower, upper, slopes, reach)
@@ -174,7 +148,7 @@ class _BoxSearch:
         if atoms.any():
             # Nothing is left to split: a single point, or a box as narrow as float64 allows.
             monitor.offer(lower[:, atoms].T)
-            self._settle(bound[atoms])
+            self._settle(float(bound[atoms].max()))
         parents = np.concatenate([bound[~atoms], bound[~atoms]])
         return split.lower, split.upper, parents
 
@@ -184,6 +158,13 @@ def _choose_relaxer(problem: Problem) -> Relaxer | CompiledRelaxer:
     if problem.network.n_relus <= LARGEST_COMPILED:
         return CompiledRelaxer(problem.network, problem.rounding)
     return Relaxer(problem.network, problem.rounding)
+
+
+def _most_promising(corners: FloatArray, bound: FloatArray) -> FloatArray:
+    """Return the corners (n, d) of the boxes with the largest bounds."""
+    if len(bound) <= CORNERS_OFFERED:
+        return corners.T
+    return corners[:, np.argpartition(-bound, CORNERS_OFFERED)[:CORNERS_OFFERED]].T
 
 
 def _shrink(

@@ -145,13 +145,17 @@ class Monitor:
 
     # -- reporting --------------------------------------------------------------------
 
+    def wants_report(self) -> bool:
+        """Whether a report would reach the callback now."""
+        if self._callback is None:
+            return False
+        return time.perf_counter() - self._last_report >= REPORT_INTERVAL
+
     def report(self, engine: str, bound: float, **counters: int) -> None:
         """Call the progress callback unless it was called a moment ago."""
-        if self._callback is None:
+        if self._callback is None or not self.wants_report():
             return
         now = time.perf_counter()
-        if now - self._last_report < REPORT_INTERVAL:
-            return
         self._last_report = now
         self._callback(
             Progress(

@@ -127,7 +127,8 @@ class _PhaseSearch:
         domain, monitor = self.problem.domain, self.monitor
         lower, upper, feasible = domain.tighten(domain.lower, domain.upper)
         if feasible:
-            climb(self.problem, monitor, seed=self.options.seed)
+            if monitor.best_x is None:
+                climb(self.problem, monitor, seed=self.options.seed)
             self._search_box(lower, upper)
         return monitor.result(
             ENGINE,

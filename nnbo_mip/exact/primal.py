@@ -187,7 +187,7 @@ def _exchanges(problem: Problem, point: FloatArray) -> FloatArray:
 
 def _best_of_region(problem: Problem, point: FloatArray) -> FloatArray | None:
     """Maximize f over the points near `point` at which every ReLU keeps its phase."""
-    network, domain = problem.network, problem.domain
+    domain = problem.domain
     free = np.array([grid is None for grid in domain.grids]) & (domain.upper > domain.lower)
     if not free.any():
         return None

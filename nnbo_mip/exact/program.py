@@ -66,12 +66,12 @@ class Program:
 
     @property
     def n_inputs(self) -> int:
-        """d."""
+        """Number of inputs, d."""
         return len(self.lower)
 
     @property
     def n_relus(self) -> int:
-        """K."""
+        """Number of undecided ReLUs, K."""
         return len(self.scale)
 
     def to_point(self, y: FloatArray) -> FloatArray:
