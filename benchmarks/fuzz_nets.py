@@ -15,8 +15,8 @@ from nnbo_mip.network.graph import Network
 from nnbo_mip.space.domain import Domain, Grid
 
 SMALLEST_SUBNORMAL = 5e-324
-SMALL_SHARE = 0.6
-SMALL_RELUS = 14
+SMALL_SHARE = 0.5
+SMALL_RELUS = 16
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ from typing import Any
 from benchmarks.fuzz_engines import CONTESTANTS
 from benchmarks.fuzz_nets import FuzzCase, draw
 from benchmarks.fuzz_pool import Worker
-from benchmarks.verdicts import STATUSES, Oracle, Record, violations
+from benchmarks.verdicts import ORACLE, STATUSES, Oracle, Record, violations
 
 GAP = 1e-4
 
@@ -60,6 +60,7 @@ class Summary:
         self.counts: dict[str, Counter[str]] = {engine: Counter() for engine in engines}
         self.cases = 0
         self.with_oracle = 0
+        self.oracle_refuted = 0
 
     def add(
         self, records: Sequence[Record], oracle: Oracle | None, found: dict[str, list[str]]
@@ -67,6 +68,7 @@ class Summary:
         """Count one case."""
         self.cases += 1
         self.with_oracle += oracle is not None
+        self.oracle_refuted += ORACLE in found
         for record in records:
             count = self.counts[record.engine]
             count[record.status] += 1
@@ -76,7 +78,8 @@ class Summary:
     @property
     def failed(self) -> bool:
         """Whether anything was violated."""
-        return any(count["violations"] for count in self.counts.values())
+        violated = any(count["violations"] for count in self.counts.values())
+        return violated or self.oracle_refuted > 0
 
     def markdown(self) -> str:
         """Return the table; ``time-outs`` are answers that left the gap open."""

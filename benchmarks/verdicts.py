@@ -19,7 +19,8 @@ from benchmarks.exact_value import exact_value
 from benchmarks.fuzz_nets import FuzzCase
 
 STATUSES = ("optimal", "feasible", "heuristic", "infeasible")
-RIGHT_TO_STOP = ("unsupported", "killed")
+NO_CLAIMS = ("unsupported", "killed")
+ORACLE = "oracle"
 
 
 @dataclass(frozen=True)
@@ -65,23 +66,27 @@ class Oracle:
 def violations(
     case: FuzzCase, records: Sequence[Record], oracle: Oracle | None, gap: float
 ) -> dict[str, list[str]]:
-    """Return, by engine, the sentences that say which of its claims are false."""
-    lowest = _proven_from_below(case, records)
-    empty = False
-    if oracle is not None:
-        empty = oracle.maximum is None
-        lowest = oracle.maximum if oracle.maximum is not None else lowest
+    """Return, by engine, the sentences that say which of its claims are false.
+
+    The oracle is judged too: a point that scores more than its maximum refutes it.
+    """
+    attained = _attained(case, records)
     found: dict[str, list[str]] = {}
+    lowest, empty = attained, False
+    if oracle is not None:
+        lowest, empty = oracle.maximum, oracle.maximum is None
+        if attained is not None and (lowest is None or attained > lowest):
+            said = "empty" if lowest is None else repr(float(lowest))
+            found[ORACLE] = [f"maximum {said}, but {float(attained)!r} is attained"]
+            lowest, empty = attained, False
     for record in records:
         sentences = _violations_of(case, record, lowest, empty, gap)
-        if oracle is not None and oracle.maximum is None and record.x is not None:
-            sentences.append("returned a point of an empty domain")
         if sentences:
             found[record.engine] = sentences
     return found
 
 
-def _proven_from_below(case: FuzzCase, records: Sequence[Record]) -> Fraction | None:
+def _attained(case: FuzzCase, records: Sequence[Record]) -> Fraction | None:
     """Largest exact value at an admissible point that anybody returned."""
     points = {tuple(record.x) for record in records if record.x is not None}
     values = [
@@ -95,13 +100,15 @@ def _proven_from_below(case: FuzzCase, records: Sequence[Record]) -> Fraction | 
 def _violations_of(
     case: FuzzCase, record: Record, lowest: Fraction | None, empty: bool, gap: float
 ) -> list[str]:
-    if record.status in RIGHT_TO_STOP:
+    if record.status in NO_CLAIMS:
         return []
     if record.status not in STATUSES:
         return [f"raised {record.message}"]
     found = []
     if record.x is not None:
         found += _point_violations(case, record)
+        if empty:
+            found.append("returned a point of an empty domain")
     elif record.value != -math.inf:
         found.append(f"value {record.value!r} without a point")
     if math.isnan(record.bound) or math.isnan(record.value):
@@ -115,7 +122,7 @@ def _violations_of(
     if record.status == "heuristic" and record.bound != math.inf:
         found.append(f"heuristic with the bound {record.bound!r}")
     if record.status == "optimal":
-        found += _optimality_violations(record, lowest, empty, gap)
+        found += _optimality_violations(record, lowest, gap)
     return found
 
 
@@ -131,16 +138,14 @@ def _point_violations(case: FuzzCase, record: Record) -> list[str]:
     return found
 
 
-def _optimality_violations(
-    record: Record, lowest: Fraction | None, empty: bool, gap: float
-) -> list[str]:
+def _optimality_violations(record: Record, lowest: Fraction | None, gap: float) -> list[str]:
     if record.x is None:
         return ["optimal without a point"]
     found = []
     allowed = gap * max(1.0, abs(record.value))
     if not record.bound - record.value <= allowed:
         found.append(f"optimal with gap {record.bound - record.value!r}")
-    if lowest is not None and not empty and lowest - Fraction(record.value) > Fraction(allowed):
+    if lowest is not None and lowest - Fraction(record.value) > Fraction(allowed):
         found.append(f"optimal at {record.value!r}, but the maximum is {float(lowest)!r}")
     return found
 

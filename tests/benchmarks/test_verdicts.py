@@ -64,7 +64,7 @@ def test_without_an_oracle_somebody_elses_point_refutes_a_bound() -> None:
 
 
 def test_a_point_of_an_empty_domain_is_a_violation() -> None:
-    found = violations(case(), [record()], Oracle(None), GAP)
+    found = violations(case(), [record(x=[9.0, 9.0])], Oracle(None), GAP)
     assert "returned a point of an empty domain" in found["engine"]
 
 
@@ -101,3 +101,8 @@ def test_fuzz_cases_cover_what_they_promise() -> None:
     widths = [layer.width for case in cases for layer in case.network.layers]
     assert min(widths) == 1
     assert 20 < max(widths) <= 24
+
+
+def test_the_oracle_is_judged_too() -> None:
+    assert list(violations(case(), [record()], Oracle(Fraction(5)), GAP)) == ["oracle"]
+    assert list(violations(case(), [record()], Oracle(None), GAP)) == ["oracle"]
