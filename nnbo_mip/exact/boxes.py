@@ -139,6 +139,8 @@ class _BoxSearch:
         lower, upper, bound = lower[:, open_boxes], upper[:, open_boxes], bound[open_boxes]
         slopes, reach = planes.slopes[:, open_boxes], planes.bound[open_boxes] - monitor.cutoff
         lower, upper = _shrink(lower, upper, slopes, reach)
+        if len(bound):
+            self._settle(monitor.cutoff)  # what was cut off is only known to be below this
         if not domain.is_box:
             low_rows, high_rows, feasible = domain.tighten(lower.T, upper.T)
             lower, upper = low_rows[feasible].T, high_rows[feasible].T
@@ -146,9 +148,11 @@ class _BoxSearch:
         split = self.splitter.split(lower, upper, np.abs(slopes))
         atoms = split.unsplittable
         if atoms.any():
-            # Nothing is left to split: a single point, or a box as narrow as float64 allows.
+            # Nothing is left to split: a single point, or a box as narrow as is useful. It
+            # may have shrunk since it was bounded.
             monitor.offer(lower[:, atoms].T)
-            self._settle(float(bound[atoms].max()))
+            last = self.relaxer.bound(lower[:, atoms], upper[:, atoms], monitor.cutoff, 0)
+            self._settle(float(np.minimum(bound[atoms], last.bound).max()))
         parents = np.concatenate([bound[~atoms], bound[~atoms]])
         return split.lower, split.upper, parents
 

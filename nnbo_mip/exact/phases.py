@@ -122,6 +122,7 @@ class _PhaseSearch:
         self.nodes = self.steps = 0
         self.settled = -np.inf  # largest bound among nodes that need no further search
         self.stopped = False
+        self.unreachable = -np.inf  # relaxed value that no admissible point near it attains
 
     def run(self) -> EngineResult:
         domain, monitor = self.problem.domain, self.monitor
@@ -188,7 +189,7 @@ class _PhaseSearch:
             if -negated <= monitor.cutoff:
                 self.settled = max(self.settled, -negated)
                 continue
-            _, settled, nodes, steps, open_low, open_high, open_bound, best, _ = (
+            _, settled, nodes, steps, open_low, open_high, open_bound, best, reached = (
                 phase_search.search(
                     program.A,
                     program.r,
@@ -206,7 +207,7 @@ class _PhaseSearch:
                     program.weights,
                     program.bias,
                     monitor.cutoff,
-                    _worth_a_stop(monitor),
+                    max(_worth_a_stop(monitor), self.unreachable),
                     self.options.nodes_per_call,
                     stack,
                 )
@@ -215,7 +216,7 @@ class _PhaseSearch:
             self.nodes += nodes
             self.steps += steps
             self.settled = max(self.settled, settled)
-            self._offer(program.to_point(best))
+            self._offer(program.to_point(best), reached)
             for k in range(len(open_bound)):
                 entry = (-open_bound[k], pushed, open_low[k].copy(), open_high[k].copy())
                 heapq.heappush(heap, entry)
@@ -224,17 +225,19 @@ class _PhaseSearch:
             monitor.report(ENGINE, max(left, self.settled), nodes=self.nodes, open=len(heap))
         return max((-entry[0] for entry in heap), default=-np.inf)
 
-    def _offer(self, point: FloatArray) -> None:
-        """Offer a point the search came by; a new best one climbs first."""
+    def _offer(self, point: FloatArray, reached: float) -> None:
+        """Offer a point the search came by, of relaxed value `reached`; a new best one climbs."""
         domain = self.problem.domain
-        x = np.clip(point, domain.lower, domain.upper)
-        if self.problem.value(x) <= self.monitor.best_value:
+        if reached <= max(self.monitor.best_value, self.unreachable):
             return
-        admissible = domain.repair(x) if not domain.is_box else x
+        x = np.clip(point, domain.lower, domain.upper)
+        admissible = x if domain.is_box else domain.repair(x)
         if admissible is not None and self.problem.value(admissible) > self.monitor.best_value:
-            climb_regions(
-                self.problem, self.monitor, admissible, np.random.default_rng(self.options.seed)
-            )
+            self.monitor.offer(admissible[None, :])
+            rng = np.random.default_rng(self.options.seed)
+            climb_regions(self.problem, self.monitor, admissible, rng)
+        if self.monitor.best_value < reached:
+            self.unreachable = reached
 
 
 def _worth_a_stop(monitor: Monitor) -> float:

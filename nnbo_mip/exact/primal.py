@@ -26,6 +26,9 @@ MAX_REGIONS = 50
 NUDGES = 16
 NUDGE_SIZES = (1e-6, 1e-4)
 DISTINCT = 1e-3
+SMALLEST_ROW = 1e-100
+"""Rows of a region with smaller coefficients only separate points by underflow."""
+
 LARGEST_CLIMB = 4000
 """ReLUs up to which regions are climbed by linear programs: one row a ReLU."""
 
@@ -193,7 +196,7 @@ def _best_of_region(problem: Problem, point: FloatArray) -> FloatArray | None:
         return None
     rows, offsets, slope = _affine_region(problem, point)
     scale = np.abs(rows).max(axis=1)
-    useful = scale > 0.0
+    useful = scale > SMALLEST_ROW
     rows, offsets = rows[useful] / scale[useful, None], offsets[useful] / scale[useful]
     shift = rows @ point + offsets
     # ``rows . x + offsets <= 0`` on the region; rounding must not exclude the point itself.

@@ -100,7 +100,10 @@ def build_program(
     """
     d, k = flat.n_inputs, flat.n_relus
     width = upper - lower
-    scale = np.exp2(np.ceil(np.log2(np.maximum(flat.high, -flat.low))))
+    # A ReLU that tightening found stable meanwhile keeps its columns: h = z or h = 0.
+    low, high = np.minimum(flat.low, 0.0), np.maximum(flat.high, 0.0)
+    reach = np.maximum(high, -low)
+    scale = np.exp2(np.ceil(np.log2(np.where(reach > 0.0, reach, 1.0))))
     units = np.concatenate([width, scale])
     weights = flat.weights * units / scale[:, None]
     bias = (flat.bias + flat.weights[:, :d] @ lower) / scale
@@ -109,8 +112,8 @@ def build_program(
     errors = 2.0 * _relu_errors(problem, flat) / scale
     base_error = 2.0 * problem.rounding.output
 
-    high_z, low_z = flat.high / scale, flat.low / scale
-    sigma = flat.high / (flat.high - flat.low)
+    high_z, low_z = high / scale, low / scale
+    sigma = np.where(reach > 0.0, high / np.where(reach > 0.0, high - low, 1.0), 0.0)
     tau = np.maximum(-sigma * low_z, high_z - sigma * high_z) * OUTWARD
     unit = np.hstack([np.zeros((k, d)), np.eye(k)])
     rows = [unit - weights, sigma[:, None] * weights - unit]
@@ -119,31 +122,31 @@ def build_program(
     slack_high = [-low_z, tau]
     row_errors = [errors, 2.0 * errors]
     for extra in (_domain_rows(problem, lower, width), _group_rows(problem, lower, width)):
-        a, b, low, high, error = extra
+        a, b, least, largest, error = extra
         rows.append(np.hstack([a, np.zeros((len(b), k))]))
         constants.append(b)
-        slack_low.append(low)
-        slack_high.append(high)
+        slack_low.append(least)
+        slack_high.append(largest)
         row_errors.append(error)
     if level > -np.inf:
-        reach = np.abs(objective).sum() + abs(constant) + abs(level) + 1e-300
-        rows.append(objective[None, :] / reach)
-        constants.append(np.array([(constant - level) / reach]))
+        size = np.abs(objective).sum() + abs(constant) + abs(level) + 1e-300
+        rows.append(objective[None, :] / size)
+        constants.append(np.array([(constant - level) / size]))
         slack_low.append(np.array([0.0]))
         slack_high.append(np.array([2.0]))
-        row_errors.append(np.array([base_error / reach]))
+        row_errors.append(np.array([base_error / size]))
     A, r = np.ascontiguousarray(np.vstack(rows)), np.concatenate(constants)
-    high = np.concatenate([(width > 0.0).astype(np.float64), high_z, *slack_high])
-    low = np.concatenate([np.zeros(d + k), *slack_low])
-    sizes = high[: d + k].copy()
+    ends_high = np.concatenate([(width > 0.0).astype(np.float64), high_z, *slack_high])
+    ends_low = np.concatenate([np.zeros(d + k), *slack_low])
+    sizes = ends_high[: d + k].copy()
     sizes[:d] = 1.0
     return Program(
         A=A,
         r=r,
         objective=objective,
         constant=constant,
-        low=low,
-        high=high,
+        low=ends_low,
+        high=ends_high,
         sizes=sizes,
         row_sizes=np.abs(r) + np.abs(A) @ sizes,
         row_errors=np.concatenate(row_errors),

@@ -95,9 +95,7 @@ class Affine:
 
     def combine(self, weights: FloatArray) -> Affine:
         """Return ``weights @ self``: (m, width) weights give m rows."""
-        return Affine(
-            weights @ self.bias, {k: self.pull_back(weights, k) for k in self.terms}
-        )
+        return Affine(weights @ self.bias, {k: self.pull_back(weights, k) for k in self.terms})
 
     def negated(self) -> Affine:
         """Return ``-self``; exact in floating point."""

@@ -31,6 +31,7 @@ from nnbo_mip.network.matrices import (
     nonzero_rows,
     product,
     scale_rows,
+    select_rows,
     sum_of,
     tidy,
 )
@@ -125,7 +126,8 @@ class GraphBuilder:
         chosen = np.asarray(index, dtype=np.intp)
         if np.array_equal(chosen, np.arange(value.width)):
             return value
-        return value.rows(chosen)
+        terms = {k: select_rows(w, chosen) for k, w in value.terms.items()}
+        return Affine(value.bias[chosen], terms)
 
     # -- piecewise-linear operations --------------------------------------------------
 

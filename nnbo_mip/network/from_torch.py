@@ -12,16 +12,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import torch
 from torch import fx, nn
 
 from nnbo_mip.errors import InputError, UnsupportedError
 from nnbo_mip.network.affine import Affine
 from nnbo_mip.network.graph import Network
+from nnbo_mip.network.probe import largest_difference, probe_points
 from nnbo_mip.network.tensors import Tensor, TensorBuilder
 from nnbo_mip.network.torch_graph import Interpreter
 from nnbo_mip.network.torch_inputs import inferred_inputs
-from nnbo_mip.network.torch_probe import float32_difference
 
 
 def from_torch(module: nn.Module, n_inputs: int | None = None) -> Network:
@@ -55,7 +56,7 @@ def from_torch(module: nn.Module, n_inputs: int | None = None) -> Network:
     result = Interpreter(root, graph, ops).run()
     outputs = _named_outputs(result)
     network = ops.graph.finish(outputs)
-    difference = float32_difference(module, network)
+    difference = _difference(module, network)
     return Network(network.n_inputs, network.layers, network.head, network.output_names, difference)
 
 
@@ -135,3 +136,24 @@ def _rows(value: Any) -> Affine:
             f"{value.batch_axis} of {len(value.shape)}; transpose it."
         )
     return value.rows
+
+
+def _difference(module: nn.Module, network: Network) -> float | None:
+    """Return the largest difference to the module's own answers, in its own precision.
+
+    None where PyTorch cannot run the module in its precision on this machine.
+    """
+    tensor = next((p for p in module.parameters() if p.is_floating_point()), None)
+    dtype = torch.get_default_dtype() if tensor is None else tensor.dtype
+    points = torch.from_numpy(probe_points(network.n_inputs)).to(dtype)
+    try:
+        with torch.no_grad():
+            result = module(points if tensor is None else points.to(tensor.device))
+    except (RuntimeError, NotImplementedError):
+        return None
+    parts = list(result.values()) if isinstance(result, Mapping) else result
+    parts = [parts] if isinstance(parts, torch.Tensor) else list(parts)
+    columns = [part.to("cpu", torch.float64).reshape(len(part), -1).numpy() for part in parts]
+    epsilon = torch.finfo(dtype).eps
+    seen = np.concatenate(columns, axis=1)
+    return largest_difference(network, points.to(torch.float64).numpy(), seen, epsilon)

@@ -121,7 +121,8 @@ class Network:
 
     def check_inputs(self, points: npt.ArrayLike) -> FloatArray:
         """Return `points` as an (n, d) float64 batch; a single (d,) point gives n = 1."""
-        batch = np.asarray(points, dtype=np.float64)
+        # The memory layout decides how a product is summed: it must not matter.
+        batch = np.ascontiguousarray(points, dtype=np.float64)
         if batch.ndim == 1 and batch.size == self.n_inputs:
             batch = batch[None, :]
         if batch.ndim != 2 or batch.shape[1] != self.n_inputs:
@@ -227,9 +228,7 @@ class Network:
             return self
         else:
             head = self.head.rows([self.output_index(weights)])
-        return Network(
-            self.n_inputs, self.layers, head, ("objective",), self.float32_difference
-        )
+        return Network(self.n_inputs, self.layers, head, ("objective",), self.float32_difference)
 
     def negated(self) -> Network:
         """Return the network with every output negated; exact in floating point."""

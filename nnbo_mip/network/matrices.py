@@ -15,8 +15,8 @@ import numpy.typing as npt
 from nnbo_mip.errors import InputError
 from nnbo_mip.network.affine import FloatArray, Matrix, dense, is_sparse
 
-MAX_ENTRIES = 1 << 28
-"""Largest dense matrix that is made (2 GiB); larger ones come from hostile or wrong files."""
+MAX_ENTRIES = 1 << 27
+"""Most entries of a matrix that is made (1 GiB); more come from hostile or wrong files."""
 
 SMALL_ENTRIES = 4096
 """Matrices up to this size are kept dense, whatever they hold."""
@@ -63,6 +63,15 @@ def scale_rows(factors: FloatArray, matrix: Matrix) -> Matrix:
 
     data = np.repeat(factors, np.diff(matrix.indptr)) * matrix.data
     return csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def select_rows(matrix: Matrix, index: npt.NDArray[np.intp]) -> Matrix:
+    """Return ``matrix[index]``; rows may be repeated."""
+    if isinstance(matrix, np.ndarray):
+        check_size(index.size, matrix.shape[1])
+    else:
+        check_size(1, int(np.diff(matrix.indptr)[index].sum()))
+    return matrix[index]
 
 
 def embed_rows(parts: Sequence[tuple[int, Matrix]], height: int) -> Matrix:
