@@ -55,7 +55,7 @@ class FlatSystem:
     @property
     def n_inputs(self) -> int:
         """d, the number of inputs."""
-        return self.weights.shape[1] - len(self.bias)
+        return int(self.weights.shape[1]) - len(self.bias)
 
 
 Bounds = list[tuple[FloatArray, FloatArray]]

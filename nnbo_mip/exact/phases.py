@@ -256,7 +256,8 @@ def _stack_size(program: Program) -> int:
 def _grids(problem: Problem, program: Program) -> tuple[np.ndarray, np.ndarray, FloatArray]:
     """Return the grids' values in the program's units, concatenated."""
     grid_of = np.full(problem.dimension, -1, dtype=np.int64)
-    starts, parts = [0], []
+    starts = [0]
+    parts: list[FloatArray] = []
     for j, grid in enumerate(problem.domain.grids):
         if grid is None or program.width[j] == 0.0:
             continue

@@ -102,4 +102,4 @@ def _multiplier_error(
     moved = np.abs(domain.A).T @ multipliers
     summands = np.abs(planes.constant) + (np.abs(domain.row_limit)[:, None] * multipliers).sum(0)
     summands = summands + ((np.abs(planes.slopes) + moved) * sizes).sum(axis=0)
-    return gamma(8 * (len(sizes) + len(multipliers) + 2)) * summands
+    return np.asarray(gamma(8 * (len(sizes) + len(multipliers) + 2)) * summands)

@@ -62,7 +62,7 @@ class Splitter:
         score = np.where(wide, weights * width, -1.0)
         flat = score.max(axis=0) <= 0.0
         score = np.where(flat, np.where(wide, share, -1.0), score)
-        unsplittable = ~splittable.any(axis=0)
+        unsplittable = np.asarray(~splittable.any(axis=0))
         chosen = score.argmax(axis=0)[~unsplittable]
         lower, upper = lower[:, ~unsplittable], upper[:, ~unsplittable]
         boxes = np.arange(len(chosen))
