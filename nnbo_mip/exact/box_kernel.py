@@ -77,7 +77,9 @@ def _propagate_forms(net, t, d, after_middle, after_half, middle, half):
             start, stop = net.column_first[column], net.column_last[column]
             if source == 0:
                 _add_scaled(
-                    middle[s, first + start : first + stop], 1.0, net.weights[at + start : at + stop]
+                    middle[s, first + start : first + stop],
+                    1.0,
+                    net.weights[at + start : at + stop],
                 )
                 continue
             unit = begin + s

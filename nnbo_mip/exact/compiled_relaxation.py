@@ -30,9 +30,7 @@ class CompiledRelaxer:
         """Float64 values held for one box: its ends and its plane."""
         return 64
 
-    def bound(
-        self, lower: FloatArray, upper: FloatArray, level: float, slope_steps: int
-    ) -> Planes:
+    def bound(self, lower: FloatArray, upper: FloatArray, level: float, slope_steps: int) -> Planes:
         """Bound the output from above over boxes (d, B) by affine functions."""
         from nnbo_mip.exact.box_kernel import bound_boxes
 

@@ -83,9 +83,7 @@ def kernel_network(network: Network, rounding: RoundingModel) -> KernelNetwork:
     return KernelNetwork(
         offsets=offsets,
         bias=np.concatenate([np.zeros(network.n_inputs), *(a.bias for a in affines)]),
-        errors=np.concatenate(
-            [np.zeros(network.n_inputs), *rounding.layers, [rounding.output]]
-        ),
+        errors=np.concatenate([np.zeros(network.n_inputs), *rounding.layers, [rounding.output]]),
         pair_start=np.array(pair_start, dtype=np.int64),
         pair_source=np.array(sources, dtype=np.int64),
         pair_weights=np.array(weight_starts, dtype=np.int64),

@@ -162,9 +162,7 @@ class Relaxer:
                     wanted[source - 1] = True
         return wanted
 
-    def bound(
-        self, lower: FloatArray, upper: FloatArray, level: float, slope_steps: int
-    ) -> Planes:
+    def bound(self, lower: FloatArray, upper: FloatArray, level: float, slope_steps: int) -> Planes:
         """Bound the output over boxes (d, B); see `lines` and `planes`."""
         return self.planes(lower, upper, self.lines(lower, upper), level, slope_steps)
 
