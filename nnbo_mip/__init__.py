@@ -1,0 +1,77 @@
+"""The exact maximum of trained ReLU networks, with proofs that can be checked.
+
+>>> import nnbo_mip as nm
+>>> net = nm.Network.from_layers([([[2.0], [-1.0]], [1.0, 3.0]), ([[1.0, 0.5]], [0.0])])
+>>> result = nm.certify(net, nm.Space.box([-1.0], [2.0]))
+>>> result.value, result.status
+(5.5, 'optimal')
+>>> result.certificate.check(net).verdict
+'confirmed'
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nnbo_mip.errors import FileFormatError as FileFormatError
+    from nnbo_mip.errors import InputError as InputError
+    from nnbo_mip.errors import MissingExtraError as MissingExtraError
+    from nnbo_mip.errors import NnboError as NnboError
+    from nnbo_mip.errors import NnboWarning as NnboWarning
+    from nnbo_mip.errors import SolverError as SolverError
+    from nnbo_mip.errors import UncertifiedWarning as UncertifiedWarning
+    from nnbo_mip.errors import UnsupportedError as UnsupportedError
+    from nnbo_mip.exact.certificate import Certificate as Certificate
+    from nnbo_mip.exact.certify import certify as certify
+    from nnbo_mip.exact.certify_result import CertifyResult as CertifyResult
+    from nnbo_mip.exact.check import CheckResult as CheckResult
+    from nnbo_mip.exact.monitor import Progress as Progress
+    from nnbo_mip.network.graph import Network as Network
+    from nnbo_mip.space.constraints import LinearConstraint as LinearConstraint
+    from nnbo_mip.space.dimensions import Categorical as Categorical
+    from nnbo_mip.space.dimensions import Integer as Integer
+    from nnbo_mip.space.dimensions import Real as Real
+    from nnbo_mip.space.domain import Domain as Domain
+    from nnbo_mip.space.space import Space as Space
+    from nnbo_mip.version import __version__ as __version__
+
+# Where each public name lives; imported when it is first asked for.
+_HOMES = {
+    "Network": "nnbo_mip.network.graph",
+    "Space": "nnbo_mip.space.space",
+    "Real": "nnbo_mip.space.dimensions",
+    "Integer": "nnbo_mip.space.dimensions",
+    "Categorical": "nnbo_mip.space.dimensions",
+    "LinearConstraint": "nnbo_mip.space.constraints",
+    "Domain": "nnbo_mip.space.domain",
+    "certify": "nnbo_mip.exact.certify",
+    "CertifyResult": "nnbo_mip.exact.certify_result",
+    "Certificate": "nnbo_mip.exact.certificate",
+    "CheckResult": "nnbo_mip.exact.check",
+    "Progress": "nnbo_mip.exact.monitor",
+    "NnboError": "nnbo_mip.errors",
+    "InputError": "nnbo_mip.errors",
+    "UnsupportedError": "nnbo_mip.errors",
+    "MissingExtraError": "nnbo_mip.errors",
+    "SolverError": "nnbo_mip.errors",
+    "FileFormatError": "nnbo_mip.errors",
+    "NnboWarning": "nnbo_mip.errors",
+    "UncertifiedWarning": "nnbo_mip.errors",
+    "__version__": "nnbo_mip.version",
+}
+
+__all__ = [*_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(_HOMES)

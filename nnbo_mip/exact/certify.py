@@ -1,0 +1,260 @@
+"""`certify`: the maximum or minimum of a network over a space, with a certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from nnbo_mip.errors import InputError, SolverError
+from nnbo_mip.exact import inputs
+from nnbo_mip.exact.certificate import Certificate, Direction, Output
+from nnbo_mip.exact.certify_result import CertifyResult
+from nnbo_mip.exact.infeasibility import why_empty
+from nnbo_mip.exact.interruption import interruptible
+from nnbo_mip.exact.methods import METHODS, Choices, rough
+from nnbo_mip.exact.monitor import Monitor, ProgressCallback
+from nnbo_mip.exact.outcome import Outcome, settle
+from nnbo_mip.exact.problem import Problem
+from nnbo_mip.exact.result import EngineResult
+from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.network.graph import Network
+from nnbo_mip.space.domain import ROW_SLACK, Domain
+from nnbo_mip.space.space import Space
+from nnbo_mip.version import __version__
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+
+def certify(
+    network: Network | str | Path,
+    space: object,
+    *,
+    output: str | int | Mapping[str, float] | None = None,
+    direction: Direction = "maximize",
+    method: str = "auto",
+    solver: str = "highs",
+    formulation: str = "bigm",
+    gap: float = 1e-4,
+    time_limit: float = 60.0,
+    seed: int = 0,
+    progress: ProgressCallback | bool | Literal["live"] | None = None,
+) -> CertifyResult:
+    """Find the maximum (or minimum) of a network over a space and prove it.
+
+    Parameters
+    ----------
+    network : Network or path
+        The function; a path names an .onnx, .npz or .json file.
+    space : Space, Domain, or what ``Space.coerce`` takes
+        ``[(lo, hi), …]``, ``{"name": (lo, hi), …}``, ``scipy.optimize.Bounds``, …. The
+        network reads raw coordinates: numbers as they are, categories one-hot, in the order
+        of the dimensions.
+    output : str, int or mapping of name to weight, optional
+        The output to optimize, or a weighted sum; left out where there is only one.
+    direction : {"maximize", "minimize"}
+        Under ``minimize`` the result's bound is a lower bound.
+    method : {"auto", "bab", "boxes", "phases", "mip", "enumerate"}
+        ``auto`` chooses and combines; ``bab`` is branch and bound over ``boxes`` of the
+        input and over ``phases`` of the ReLUs; ``mip`` hands a mixed-integer program to
+        `solver`; ``enumerate`` sweeps one or two inputs exactly.
+    solver : {"highs", "cbc", "scip", "pyomo:<name>"}
+        For ``mip``, and for ``auto`` where it needs one.
+    formulation : {"bigm", "sos1", "partition", "naive"}
+        For ``mip``; ``naive`` is there for comparison and never certifies.
+    gap : float
+        Stop when value and bound differ by at most ``gap * max(1, |value|)``.
+    time_limit : float
+        Wall seconds; when they are over, the best value and bound so far are returned.
+    seed : int
+        Seed of the random starts.
+    progress : callable, bool or "live", optional
+        A callable receives a `Progress` a few times a second, in the user's direction. True
+        or "live" shows a line on standard error.
+
+    Returns
+    -------
+    CertifyResult
+
+    Notes
+    -----
+    In the main thread, Ctrl-C ends the search and returns the best value and bound so far;
+    a second Ctrl-C raises KeyboardInterrupt.
+
+    Examples
+    --------
+    >>> tent = Network.from_layers([([[1.0], [1.0]], [-2.0, -3.0]), ([[1.0, -2.0]], [0.5])])
+    >>> result = certify(tent, [(1.0, 7.0)])
+    >>> result.status, round(result.value, 3), result.x.round(3).tolist()
+    ('optimal', 1.5, [3.0])
+    """
+    request = _Request(network, space, output, direction)
+    method = inputs.as_choice(method, "method", METHODS)
+    choices = Choices(_checked_solver(solver, method), formulation, inputs.as_seed(seed))
+    limit, wanted_gap = inputs.as_time_limit(time_limit), inputs.as_gap(gap)
+    if method == "mip":
+        _check_formulation(formulation)
+    with _reporting(progress, request.sign) as callback:
+        monitor = Monitor(request.problem, wanted_gap, limit, callback)
+        with interruptible(monitor):
+            result, complaint = _solve(method, request.problem, choices, monitor)
+    return _assemble(request, choices, monitor, result, complaint)
+
+
+class _Request:
+    """The question in the user's terms and in the engines'."""
+
+    def __init__(
+        self,
+        network: object,
+        space: object,
+        output: str | int | Mapping[str, float] | None,
+        direction: str,
+    ) -> None:
+        self.direction: Direction = inputs.as_direction(direction)
+        self.sign = 1.0 if self.direction == "maximize" else -1.0
+        self.network = inputs.as_network(network)
+        self.space = Space.coerce(space)
+        self.output: Output = inputs.as_output(self.network, output)
+        self.objective = self.network.objective(self.output)
+        maximized = self.objective if self.sign > 0.0 else self.objective.negated()
+        self.domain = self.space if isinstance(self.space, Domain) else self.space.numeric()
+        self.problem = Problem(maximized, self.domain)
+
+    def user_value(self, value: float) -> float:
+        """Undo the sign; no negative zero."""
+        return self.sign * value + 0.0
+
+    def user_point(self, x: FloatArray | None) -> Any:
+        """Return raw coordinates as the user writes points."""
+        if x is None:
+            return None
+        return x.copy() if isinstance(self.space, Domain) else self.space.from_numeric(x)
+
+
+def _checked_solver(solver: str, method: str) -> str:
+    """Refuse unknown solvers, and missing ones that were asked for by name."""
+    from nnbo_mip.exact.backends import get_backend
+    from nnbo_mip.exact.backends.registry import NAMES, PYOMO_PREFIX
+
+    if not isinstance(solver, str) or not solver.startswith(PYOMO_PREFIX):
+        inputs.as_choice(solver, "solver", (*NAMES, f"{PYOMO_PREFIX}<name>"))
+    if method == "mip" or solver != "highs":
+        get_backend(solver).version()
+    return solver
+
+
+def _check_formulation(formulation: str) -> None:
+    from nnbo_mip.exact.formulation import FORMULATIONS
+
+    inputs.as_choice(formulation, "formulation", FORMULATIONS)
+
+
+def _reporting(progress: object, sign: float) -> AbstractContextManager[ProgressCallback | None]:
+    """Return a context that holds the callback of the engines, if there is to be one."""
+    if progress is None or progress is False:
+        return nullcontext(None)
+    if progress is True or progress == "live":
+        from nnbo_mip.exact.live import live_line
+
+        return live_line(maximize=sign > 0.0)
+    if not callable(progress):
+        raise InputError(
+            f'progress must be a callable, True, "live" or None; got {progress!r}; '
+            "pass a function of one argument, a Progress."
+        )
+    if sign > 0.0:
+        return nullcontext(progress)
+    return nullcontext(lambda p: progress(replace(p, value=-p.value, bound=-p.bound)))
+
+
+def _solve(
+    method: str, problem: Problem, choices: Choices, monitor: Monitor
+) -> tuple[EngineResult, str]:
+    """Run the engine; if its solver breaks down, fall back to a quick value and bound."""
+    try:
+        return METHODS[method](problem, choices, monitor), ""
+    except SolverError as error:
+        return rough(problem, choices, monitor), f"The solver broke down: {error}"
+
+
+def _assemble(
+    request: _Request, choices: Choices, monitor: Monitor, result: EngineResult, complaint: str
+) -> CertifyResult:
+    """Turn the engine's answer into the user's direction and form, with its certificate."""
+    outcome = settle(result, monitor)
+    x = monitor.best_x
+    counters = {name: int(count) for name, count in result.counters.items()}
+    seconds = monitor.seconds()
+    solver, solver_version = _solver_of(outcome.engine)
+    certificate = Certificate(
+        direction=request.direction,
+        status=outcome.status,
+        kind=outcome.kind,
+        value=request.user_value(outcome.value),
+        bound=request.user_value(outcome.bound),
+        gap=outcome.gap,
+        x=None if x is None else tuple(x.tolist()),
+        requested_gap=monitor.gap,
+        row_slack=ROW_SLACK,
+        output=request.output,
+        engine=outcome.engine.partition(":")[0],
+        solver=solver,
+        solver_version=solver_version,
+        nnbo_mip_version=__version__,
+        network_fingerprint=request.network.fingerprint,
+        objective_fingerprint=request.objective.fingerprint,
+        space=request.space.to_dict(),
+        space_fingerprint=request.domain.fingerprint,
+        float32_difference=request.network.float32_difference,
+        seed=choices.seed,
+        seconds=seconds,
+        counters=counters,
+    )
+    return CertifyResult(
+        x=request.user_point(x),
+        value=certificate.value,
+        bound=certificate.bound,
+        gap=certificate.gap,
+        status=certificate.status,
+        direction=request.direction,
+        certificate=certificate,
+        seconds=seconds,
+        message=_message(outcome, request, monitor, result, complaint),
+        counters=certificate.counters,
+    )
+
+
+def _solver_of(engine: str) -> tuple[str | None, str | None]:
+    """Return name and version of the solver in an engine's name, such as ``mip:highs``."""
+    _, separator, solver = engine.partition(":")
+    if not separator:
+        return None, None
+    from nnbo_mip.exact.backends import get_backend
+
+    return solver, get_backend(solver).version()
+
+
+def _message(
+    outcome: Outcome, request: _Request, monitor: Monitor, result: EngineResult, complaint: str
+) -> str:
+    if outcome.status == "infeasible":
+        sentence = why_empty(request.space, request.domain)
+    elif outcome.status == "optimal":
+        sentence = f"value and bound agree within the gap of {monitor.gap:g}."
+    else:
+        reason = "the search ended"
+        if monitor.interrupted:
+            reason = "interrupted by the user"
+        elif monitor.remaining() == 0.0:
+            reason = "the time limit was reached"
+        what = (
+            "the gap is open, but value and bound hold."
+            if outcome.status == "feasible"
+            else "no bound was proven."
+        )
+        sentence = f"{reason}; {what}"
+    return " ".join(part for part in (sentence, result.message, complaint) if part)

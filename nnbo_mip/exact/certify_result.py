@@ -1,0 +1,115 @@
+"""`CertifyResult`: what `certify` returns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nnbo_mip.exact.certificate import Certificate, Direction
+from nnbo_mip.exact.result import Kind, Status
+
+SHOWN_COORDINATES = 8
+
+
+@dataclass(frozen=True, eq=False)
+class CertifyResult:
+    """The best point found and the proven bound on all others.
+
+    Parameters
+    ----------
+    x : array (d,), dict, or None
+        The best admissible point, in the form of the space: an array for a box, a dict for
+        named dimensions; None where none was found.
+    value : float
+        Float64 forward pass of the network, as imported, at `x`.
+    bound : float
+        No admissible point scores above it (below it under ``minimize``); infinite without
+        a proof. Every tolerance is contained.
+    gap : float
+        Distance of value and bound, NaN where no admissible point exists.
+    status : {"optimal", "feasible", "heuristic", "infeasible"}
+        ``optimal``: ``gap <= requested gap * max(1, |value|)``; ``feasible``: the bound holds
+        but the gap is open; ``heuristic``: no bound was proven; ``infeasible``: proven that
+        no admissible point exists.
+    direction : {"maximize", "minimize"}
+        What was asked.
+    certificate : Certificate
+        The claim with all it rests on: save it, check it.
+    seconds : float
+        Wall time.
+    message : str
+        Why the search ended, in a sentence.
+    counters : mapping of str to int
+        Work done: boxes, nodes, evaluations, ….
+    """
+
+    x: Any
+    value: float
+    bound: float
+    gap: float
+    status: Status
+    direction: Direction
+    certificate: Certificate
+    seconds: float
+    message: str
+    counters: Mapping[str, int]
+
+    @property
+    def kind(self) -> Kind:
+        """``rigorous``, ``solver`` or ``none``: how the bound was proven."""
+        return self.certificate.kind
+
+    @property
+    def engine(self) -> str:
+        """Who proved the bound."""
+        return self.certificate.engine
+
+    def __str__(self) -> str:
+        if self.status == "infeasible":
+            return f"infeasible: {self.message}\n  proved  {self._proof()}"
+        word, relation = ("maximum", "<=") if self.direction == "maximize" else ("minimum", ">=")
+        lines = [f"{word} {_number(self.value)} at x = {_point(self.x)}"]
+        if self.status == "heuristic":
+            lines.append("  bound   none was proven")
+        else:
+            lines.append(
+                f"  bound   f {relation} {_number(self.bound)} everywhere, gap {self.gap:.3g}"
+            )
+            lines.append(f"  proved  {self._proof()}")
+        lines.append(f"  status  {self.status}: {self.message}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return (
+            f"CertifyResult(status={self.status!r}, value={self.value!r}, bound={self.bound!r}, "
+            f"gap={self.gap:.3g}, kind={self.kind!r}, engine={self.engine!r}, "
+            f"seconds={self.seconds:.3g})"
+        )
+
+    def _proof(self) -> str:
+        manner = "rigorously" if self.kind == "rigorous" else "within counted solver tolerances"
+        work = ", ".join(
+            f"{count:,} {name.replace('_', ' ')}" for name, count in self.counters.items() if count
+        )
+        return f"{manner} by {self.certificate.prover} in {self.seconds:.2f} s ({work})"
+
+
+def _number(value: float) -> str:
+    return repr(float(value)) if math.isfinite(value) else str(value)
+
+
+def _point(x: Any) -> str:
+    if x is None:
+        return "none found"
+    if isinstance(x, Mapping):
+        return "{" + ", ".join(f"{name}: {_entry(value)}" for name, value in x.items()) + "}"
+    shown = [_entry(value) for value in np.asarray(x)[:SHOWN_COORDINATES].tolist()]
+    return "[" + ", ".join(shown) + (", …]" if len(x) > SHOWN_COORDINATES else "]")
+
+
+def _entry(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

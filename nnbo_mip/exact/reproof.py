@@ -1,0 +1,231 @@
+"""Proves or disproves a bound again, by whatever did not make it.
+
+First an attack: a point that scores above the bound, in real arithmetic, ends the matter.
+Then provers take turns, the most promising first: boxes (`recheck`), which no engine
+shares, where there are few inputs; engines other than the claimant where there are many.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from nnbo_mip.errors import MissingExtraError, NnboError
+from nnbo_mip.exact.attack import high_points
+from nnbo_mip.exact.dyadic import ExactNetwork
+from nnbo_mip.exact.monitor import Monitor
+from nnbo_mip.exact.problem import Problem
+from nnbo_mip.exact.recheck import recheck
+from nnbo_mip.exact.recheck_bounds import BoxBounder
+from nnbo_mip.exact.result import EngineResult
+from nnbo_mip.network.affine import FloatArray
+
+Outcome: TypeAlias = tuple[Literal["confirmed", "refuted", "undecided"], str]
+
+FEW_INPUTS = 6
+"""Free coordinates up to which boxes go first."""
+
+FIRST_SHARE = 0.6
+"""Share of the time left that a prover may take while others are waiting."""
+
+POINTS_DECIDED = 4
+"""Best points of the attack that are compared with the bound in exact arithmetic."""
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """``f(x) <= level`` on the domain of a maximization problem.
+
+    Parameters
+    ----------
+    problem : Problem
+    level : float
+        ``-inf`` claims that there is no admissible point.
+    sign : float
+        -1 where the user minimizes, for what is said to the user.
+    """
+
+    problem: Problem
+    level: float
+    sign: float
+
+    @property
+    def sentence(self) -> str:
+        """The claim in words."""
+        if self.level == -math.inf:
+            return "no admissible point exists"
+        beyond = "above" if self.sign > 0.0 else "below"
+        return f"no admissible point scores {beyond} {self.sign * self.level!r}"
+
+    def refuted_by(self, x: FloatArray) -> Outcome:
+        """Refute the claim with an admissible point."""
+        if self.level == -math.inf:
+            return "refuted", f"{x.tolist()} is admissible."
+        value = self.sign * self.problem.value(x)
+        bound = self.sign * self.level
+        return "refuted", f"{x.tolist()} is admissible and scores {value!r}, beyond {bound!r}."
+
+
+Prover: TypeAlias = Callable[[float], "Outcome"]
+"""Takes wall seconds; ``undecided`` when that was too short or it has no more to say."""
+
+
+def reprove(
+    problem: Problem,
+    level: float,
+    sign: float,
+    x: FloatArray | None,
+    claimant: str,
+    deadline: float,
+    seed: int,
+) -> Outcome:
+    """Decide whether f <= level on the domain.
+
+    Parameters
+    ----------
+    problem : Problem
+    level, sign : float
+        See `Claim`.
+    x : (d,) array or None
+        The best point the claimant knew.
+    claimant : str
+        The engine that made the claim, which will not be asked.
+    deadline : float
+        A time of `time.perf_counter`.
+    seed : int
+    """
+    claim = Claim(problem, level, sign)
+    if level == math.inf:
+        return "confirmed", "an infinite bound holds."
+    known = np.empty((0, problem.dimension)) if x is None else x[None, :]
+    points = high_points(problem, known, seed)
+    counterexample = _counterexample(claim, points)
+    if counterexample is not None:
+        return claim.refuted_by(counterexample)
+    starts = points[:1]
+    reasons: list[str] = []
+    provers = list(_provers(claim, starts, claimant, seed))
+    for position, prover in enumerate(provers):
+        remaining = deadline - time.perf_counter()
+        if remaining <= 0.0 and reasons:
+            break
+        waiting = position < len(provers) - 1
+        verdict, reason = prover(max(0.0, remaining) * (FIRST_SHARE if waiting else 1.0))
+        if verdict != "undecided":
+            return verdict, reason
+        reasons.append(reason)
+    return "undecided", f"{claim.sentence}: neither proven nor disproven; {'; '.join(reasons)}."
+
+
+def _counterexample(claim: Claim, points: FloatArray) -> FloatArray | None:
+    """Return the admissible point (of n, d) that disproves the claim in real arithmetic."""
+    problem, domain = claim.problem, claim.problem.domain
+    if claim.level == -math.inf:
+        return points[0] if len(points) else None
+    error = BoxBounder(problem.network, domain.lower, domain.upper).output_error
+    exact: ExactNetwork | None = None
+    for x in points[:POINTS_DECIDED]:
+        value = problem.value(x)
+        if value - error > claim.level:
+            return np.asarray(x)
+        if value + error > claim.level:
+            exact = exact or ExactNetwork(problem.network)
+            if exact.value(x).exceeds(claim.level):
+                return np.asarray(x)
+    return None
+
+
+def _provers(claim: Claim, starts: FloatArray, claimant: str, seed: int) -> Iterator[Prover]:
+    """Yield who may prove the claim, in the order in which they are asked."""
+    domain = claim.problem.domain
+    few = int((domain.upper > domain.lower).sum()) <= FEW_INPUTS
+    by_boxes = partial(_by_boxes, claim)
+    if few or claim.level == -math.inf:
+        yield by_boxes
+    if claimant != "phases":
+        yield partial(_by_engine, claim, starts, 1.0 - 1e-9, "ReLU phases", partial(_phases, seed))
+    yield partial(_by_engine, claim, starts, 0.5, *_other_solver(claimant, seed))
+    if not few and claim.level != -math.inf:
+        yield by_boxes
+
+
+def _by_boxes(claim: Claim, seconds: float) -> Outcome:
+    answer = recheck(claim.problem, claim.level, seconds)
+    if answer.verdict == "proved":
+        return "confirmed", f"{claim.sentence}: proven again with {answer.boxes} boxes."
+    if answer.verdict == "counterexample" and answer.x is not None:
+        return claim.refuted_by(answer.x)
+    if answer.verdict == "stuck" and answer.x is not None:
+        return "undecided", (
+            f"at {answer.x.tolist()} boxes cannot tell the bound from the best score there is"
+        )
+    return "undecided", f"boxes had settled {answer.share:.0%} of the space when time was up"
+
+
+Engine: TypeAlias = Callable[[Problem, Monitor], EngineResult]
+
+
+def _by_engine(
+    claim: Claim, starts: FloatArray, share: float, name: str, engine: Engine, seconds: float
+) -> Outcome:
+    """Let an engine run until it has closed a share of the gap between point and level.
+
+    What is left of the gap is for the tolerances that the engine adds to its bound.
+    """
+    problem, level = claim.problem, claim.level
+    monitor = Monitor(problem, 0.0, seconds)
+    monitor.offer(starts)
+    if math.isfinite(monitor.best_value) and math.isfinite(level):
+        reach = (level - monitor.best_value) / max(1.0, abs(monitor.best_value))
+        monitor.gap = share * max(0.0, reach)
+    try:
+        result = engine(problem, monitor)
+    except NnboError as error:
+        return "undecided", f"{name} could not be asked ({error})"
+    if result.kind == "none":
+        return "undecided", f"{name} proved nothing"
+    if result.bound <= level:
+        tolerance = "" if result.kind == "rigorous" else ", up to its tolerances, which it counted"
+        return "confirmed", f"{claim.sentence}: proven again by {name}{tolerance}."
+    beyond = "above" if claim.sign > 0.0 else "below"
+    return (
+        "undecided",
+        f"{name} proved only that none scores {beyond} {claim.sign * result.bound!r}",
+    )
+
+
+def _phases(seed: int, problem: Problem, monitor: Monitor) -> EngineResult:
+    from nnbo_mip.exact import phases
+
+    return phases.solve(problem, phases.PhaseOptions(seed=seed), monitor)
+
+
+def _other_solver(claimant: str, seed: int) -> tuple[str, Engine]:
+    """Return a solver that the claimant did not use; HiGHS without presolve if there is none."""
+    from nnbo_mip.exact.backends import get_backend
+
+    if "scip" not in claimant:
+        try:
+            get_backend("scip").version()
+        except MissingExtraError:
+            pass
+        else:
+            return "SCIP", partial(_mip, seed, "scip", True)
+    if "highs" in claimant:
+        return "HiGHS without presolve", partial(_mip, seed, "highs", False)
+    return "HiGHS", partial(_mip, seed, "highs", True)
+
+
+def _mip(
+    seed: int, solver: str, presolve: bool, problem: Problem, monitor: Monitor
+) -> EngineResult:
+    from nnbo_mip.exact import mip
+
+    options = mip.MipOptions(solver=solver, seed=seed, presolve=presolve)
+    return mip.solve(problem, options, monitor)
