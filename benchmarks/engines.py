@@ -29,17 +29,19 @@ class Ours:
     def prepare(self, case: Case, gap: float, limit: float) -> Call:
         """Return ``certify(network, space, …)`` as a call."""
         import nnbo_mip as nm
+        from nnbo_mip.errors import UnsupportedError
 
         space = nm.Space.box(case.lower, case.upper)
 
         def call() -> Answer:
-            result = nm.certify(
-                case.network, space, gap=gap, time_limit=limit, seed=0, **self.options
-            )
-            timed_out = result.status == "feasible"
-            return Answer(
-                result.x, result.value, result.bound, "time-out" if timed_out else result.status
-            )
+            try:
+                result = nm.certify(
+                    case.network, space, gap=gap, time_limit=limit, seed=0, **self.options
+                )
+            except UnsupportedError:
+                return Answer.nothing("unsupported")
+            status = "time-out" if result.status == "feasible" else result.status
+            return Answer(result.x, result.value, result.bound, status)
 
         return call
 
@@ -80,7 +82,7 @@ OURS = (
     Ours("phases", {"method": "phases"}),
     Ours("enumerate", {"method": "enumerate"}),
     Ours("mip:highs", {"method": "mip", "solver": "highs"}),
-    Ours("mip:scip", {"method": "mip", "solver": "scip"}, ("pyscipopt",)),
+    Ours("mip:scip", {"method": "mip", "solver": "scip", "formulation": "sos1"}, ("pyscipopt",)),
     Ours("mip:cbc", {"method": "mip", "solver": "cbc"}),
 )
 

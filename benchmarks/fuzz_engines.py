@@ -2,82 +2,43 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 from benchmarks.fuzz_nets import FuzzCase
 from benchmarks.measure import cpu_seconds
 from benchmarks.verdicts import Record
-from nnbo_mip.network.affine import FloatArray
 
-
-class Result(Protocol):
-    """What `certify` and every engine answer."""
-
-    @property
-    def x(self) -> FloatArray | None:
-        """The best admissible point."""
-
-    @property
-    def value(self) -> float:
-        """Forward pass at x."""
-
-    @property
-    def bound(self) -> float:
-        """Proven upper bound."""
-
-    @property
-    def status(self) -> str:
-        """One of `benchmarks.verdicts.STATUSES`."""
-
-
-@dataclass(frozen=True)
-class Door:
-    """`nnbo_mip.certify` with options."""
-
-    options: Mapping[str, Any]
-
-    def solve(self, case: FuzzCase, gap: float, limit: float) -> Result:
-        """Maximize the case."""
-        import nnbo_mip as nm
-
-        result: Result = nm.certify(
-            case.network, case.domain, gap=gap, time_limit=limit, seed=0, **self.options
-        )
-        return result
-
-
-@dataclass(frozen=True)
-class Engine:
-    """One engine without the presolve and the choices of `certify`."""
-
-    module: str
-    options_class: str
-    options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
-
-    def solve(self, case: FuzzCase, gap: float, limit: float) -> Result:
-        """Maximize the case."""
-        from nnbo_mip.exact.monitor import Monitor
-        from nnbo_mip.exact.problem import Problem
-
-        engine = importlib.import_module(f"nnbo_mip.exact.{self.module}")
-        options = getattr(engine, self.options_class)(**self.options)
-        problem = Problem(case.network, case.domain)
-        result: Result = engine.solve(problem, options, Monitor(problem, gap, limit))
-        return result
+BROKE_DOWN = "broke down"
+"""What `certify` says when a solver failed and the quick bound took over."""
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """A name, what it does, and the packages that it needs."""
+    """`nnbo_mip.certify` with options, and the packages that they need.
+
+    Parameters
+    ----------
+    name : str
+        What the summary calls it.
+    options : mapping
+        Arguments of `certify`.
+    packages : tuple of str
+        What must be installed.
+    mirrored : bool
+        Whether the negated network is minimized instead; value and bound are negated back.
+    checked : bool
+        Whether the certificate is checked too; one that is refuted counts as an error.
+    """
 
     name: str
-    solver: Door | Engine
+    options: Mapping[str, Any]
     packages: tuple[str, ...] = ()
+    mirrored: bool = False
+    checked: bool = False
 
     def installed(self) -> bool:
         """Whether the packages it needs are there."""
@@ -89,30 +50,63 @@ class Contestant:
 
         started = cpu_seconds()
         try:
-            result = self.solver.solve(case, gap, limit)
+            record = self._solve(case, gap, limit)
         except UnsupportedError as error:
-            return Record(case.index, self.name, "unsupported", message=str(error))
+            record = Record(case.index, self.name, "unsupported", message=str(error))
         except Exception as error:
-            return Record(
-                case.index, self.name, "error", message=f"{type(error).__name__}: {error}"
-            )
+            message = f"{type(error).__name__}: {error}"
+            record = Record(case.index, self.name, "error", message=message)
+        return replace(record, seconds=cpu_seconds() - started)
+
+    def _solve(self, case: FuzzCase, gap: float, limit: float) -> Record:
+        import nnbo_mip as nm
+
+        sign = -1.0 if self.mirrored else 1.0
+        network = case.network.negated() if self.mirrored else case.network
+        result = nm.certify(
+            network,
+            case.domain,
+            direction="minimize" if self.mirrored else "maximize",
+            gap=gap,
+            time_limit=limit,
+            seed=0,
+            **self.options,
+        )
+        if self.checked:
+            verdict = result.certificate.check(network, time_limit=limit)
+            if verdict.verdict == "refuted":
+                raise RuntimeError(f"the certificate is refuted by its own check: {verdict}")
         return Record(
             index=case.index,
             engine=self.name,
             status=result.status,
-            value=float(result.value),
-            bound=float(result.bound),
+            value=sign * float(result.value),
+            bound=sign * float(result.bound),
             x=None if result.x is None else [float(coordinate) for coordinate in result.x],
-            seconds=cpu_seconds() - started,
+            message=result.message if BROKE_DOWN in result.message else "",
         )
 
 
-CONTESTANTS: Mapping[str, Contestant] = MappingProxyType(
-    {
-        contestant.name: contestant
-        for contestant in (
-            Contestant("boxes:bare", Engine("boxes", "BoxOptions")),
-            Contestant("phases:bare", Engine("phases", "PhaseOptions")),
-        )
-    }
+def _mip(name: str, solver: str, formulation: str, *packages: str) -> Contestant:
+    options = {"method": "mip", "solver": solver, "formulation": formulation}
+    return Contestant(name, options, packages)
+
+
+_ALL = (
+    Contestant("auto", {"method": "auto"}),
+    Contestant("auto:minimize", {"method": "auto"}, mirrored=True),
+    Contestant("auto:check", {"method": "auto"}, checked=True),
+    Contestant("bab", {"method": "bab"}),
+    Contestant("boxes", {"method": "boxes"}),
+    Contestant("phases", {"method": "phases"}),
+    Contestant("enumerate", {"method": "enumerate"}),
+    _mip("mip:highs", "highs", "bigm"),
+    _mip("mip:highs:partition", "highs", "partition"),
+    _mip("mip:scip", "scip", "bigm", "pyscipopt"),
+    _mip("mip:scip:sos1", "scip", "sos1", "pyscipopt"),
+    _mip("mip:scip:partition", "scip", "partition", "pyscipopt"),
+    _mip("mip:cbc", "cbc", "bigm"),
+    _mip("mip:pyomo:highs", "pyomo:highs", "bigm"),
 )
+
+CONTESTANTS: Mapping[str, Contestant] = MappingProxyType({c.name: c for c in _ALL})

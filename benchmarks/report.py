@@ -61,14 +61,14 @@ class Table:
     def counted(self, network: str, entrant: str) -> float:
         """Seconds as they count in ratios; NaN where the entrant was not measured.
 
-        Where a peer could not run or was wrong it is no rival (NaN); ours count as a time-out.
+        Whoever could not run or was wrong is no rival (NaN); for the subject it is a time-out.
         """
         row = self.rows.get((network, entrant))
         if row is None:
             return math.nan
         if not self.wrong(row) and not math.isnan(row.median):
             return max(FLOOR, row.median)
-        return row.limit if row.role == "ours" else math.nan
+        return row.limit if entrant == self.subject else math.nan
 
     def fastest(self, network: str, roles: Sequence[str]) -> tuple[str, float]:
         """Name and counted seconds of the fastest entrant with one of the roles."""

@@ -19,7 +19,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from benchmarks.fuzz_engines import CONTESTANTS
+from benchmarks.fuzz_engines import BROKE_DOWN, CONTESTANTS
 from benchmarks.fuzz_nets import FuzzCase, draw
 from benchmarks.fuzz_pool import Worker
 from benchmarks.verdicts import ORACLE, STATUSES, Oracle, Record, violations
@@ -73,6 +73,7 @@ class Summary:
             count = self.counts[record.engine]
             count[record.status] += 1
             count["compared"] += oracle is not None and record.status in STATUSES
+            count["broke down"] += BROKE_DOWN in record.message
             count["violations"] += bool(found.get(record.engine))
 
     @property
@@ -84,9 +85,9 @@ class Summary:
     def markdown(self) -> str:
         """Return the table; ``time-outs`` are answers that left the gap open."""
         head = ["engine", "optimal", "infeasible", "time-outs", "no proof", "declined", "killed"]
-        head += ["compared with enumeration", "violations"]
+        head += ["broke down", "compared with enumeration", "violations"]
         keys = ["optimal", "infeasible", "feasible", "heuristic", "unsupported", "killed"]
-        keys += ["compared", "violations"]
+        keys += ["broke down", "compared", "violations"]
         lines = [head, ["---"] * len(head)]
         for engine, count in self.counts.items():
             lines.append([engine, *[str(count[key]) for key in keys]])
