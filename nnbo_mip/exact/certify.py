@@ -135,16 +135,17 @@ class _Request:
         return x.copy() if isinstance(self.space, Domain) else self.space.from_numeric(x)
 
 
-def _checked_solver(solver: str, method: str) -> str:
+def _checked_solver(solver: object, method: str) -> str:
     """Refuse unknown solvers, and missing ones that were asked for by name."""
     from nnbo_mip.exact.backends import get_backend
     from nnbo_mip.exact.backends.registry import NAMES, PYOMO_PREFIX
 
-    if not isinstance(solver, str) or not solver.startswith(PYOMO_PREFIX):
+    if not (isinstance(solver, str) and solver.startswith(PYOMO_PREFIX)):
         inputs.as_choice(solver, "solver", (*NAMES, f"{PYOMO_PREFIX}<name>"))
-    if method == "mip" or solver != "highs":
-        get_backend(solver).version()
-    return solver
+    name = str(solver)
+    if method == "mip" or name != "highs":
+        get_backend(name).version()
+    return name
 
 
 def _check_formulation(formulation: str) -> None:

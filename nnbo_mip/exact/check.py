@@ -170,8 +170,6 @@ def _contradictions(certificate: Certificate, problem: Problem, sign: float) -> 
     # Another machine may sum in another order, so equality is up to rounding.
     if not abs(computed - value) <= 2.0 * error:
         yield f"the network scores {sign * computed!r} at its point, not {certificate.value!r}."
-    if not value <= bound:
-        yield "its value lies beyond its bound."
 
 
 def _status_contradictions(certificate: Certificate, value: float, bound: float) -> Iterator[str]:
@@ -179,6 +177,8 @@ def _status_contradictions(certificate: Certificate, value: float, bound: float)
     distance = bound - value if math.isfinite(bound - value) else None
     if certificate.requested_gap < 0.0 or math.isnan(value) or math.isnan(bound):
         yield "its numbers are not ordered."
+    elif value > bound:
+        yield "its value lies beyond its bound."
     elif (certificate.kind == "none") != (status == "heuristic"):
         yield f"a bound of kind {certificate.kind!r} does not make the status {status!r}."
     elif status == "heuristic" and bound != math.inf:
