@@ -1,0 +1,174 @@
+"""`Backend`: one solver behind one question, "maximize this `MilpModel`"."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from nnbo_mip.errors import MissingExtraError, UnsupportedError
+from nnbo_mip.exact.formulation.model import MilpModel
+from nnbo_mip.exact.formulation.tolerance import Tolerances, objective_scale
+from nnbo_mip.network.affine import FloatArray
+
+AnswerStatus = Literal["optimal", "infeasible", "stopped", "failed"]
+"""What a solver claims: ``optimal`` within the gap asked for; ``infeasible``; ``stopped``
+by time or on request, what it has is valid; ``failed``: nothing it says counts."""
+
+
+def _never() -> bool:
+    return False
+
+
+def _ignore(*_: object) -> None:
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class Hooks:
+    """How a running solver and its caller talk to each other.
+
+    Parameters
+    ----------
+    should_stop : callable () -> bool
+        Polled while the solver runs.
+    interrupt : callable () -> None
+        Called when the user pressed Ctrl-C during the solve.
+    incumbent : callable (columns) -> None
+        Receives every improving solution (n,); may come from another thread.
+    progress : callable (bound, nodes) -> None
+    log : callable (line) -> None, optional
+        Receives the solver's log.
+    """
+
+    should_stop: Callable[[], bool] = _never
+    interrupt: Callable[[], None] = _ignore
+    incumbent: Callable[[FloatArray], object] = _ignore
+    progress: Callable[[float, int], None] = _ignore
+    log: Callable[[str], None] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class SolveRequest:
+    """What is asked of a solver, the same for all of them.
+
+    Parameters
+    ----------
+    time_limit : float
+        Wall seconds.
+    absolute_gap : float
+        The solver may stop when its bound is this close to its best solution.
+    start : (n,) array, optional
+        A feasible solution to start from.
+    cutoff : float, optional
+        Solutions below this objective are of no interest; the answer may be ``infeasible``
+        if there are no others.
+    threads, seed : int
+    presolve : bool
+    """
+
+    time_limit: float = math.inf
+    absolute_gap: float = 0.0
+    start: FloatArray | None = None
+    cutoff: float | None = None
+    threads: int = 1
+    seed: int = 0
+    presolve: bool = True
+    hooks: Hooks = field(default_factory=Hooks)
+
+
+@dataclass(frozen=True, eq=False)
+class SolverAnswer:
+    """What a solver claims; nothing in it has been checked.
+
+    Parameters
+    ----------
+    status : {"optimal", "infeasible", "stopped", "failed"}
+    columns : (n,) array or None
+        Its best solution.
+    objective : float
+        Its own figure for that solution, ``-inf`` without one.
+    bound : float
+        Its upper bound on the objective before any tolerance is added; ``+inf`` without
+        one, ``-inf`` when infeasible (with a cut-off: the cut-off).
+    native_status : str
+        The solver's own words.
+    nodes, iterations : int
+    """
+
+    status: AnswerStatus
+    columns: FloatArray | None = None
+    objective: float = -math.inf
+    bound: float = math.inf
+    native_status: str = ""
+    nodes: int = 0
+    iterations: int = 0
+
+
+class Backend(ABC):
+    """A solver. Subclasses translate; scaling, refusals and trivial models are done here."""
+
+    name: ClassVar[str]
+    proves: ClassVar[bool] = False
+    """Whether its bounds count as ``solver`` bounds; a claimant's never do."""
+    supports_sos1: ClassVar[bool] = False
+    tolerances: ClassVar[Tolerances]
+    """The tolerances it is run with."""
+
+    @abstractmethod
+    def version(self) -> str:
+        """Return the solver's version; raise `MissingExtraError` when it is not installed."""
+
+    @abstractmethod
+    def _solve(self, model: MilpModel, request: SolveRequest) -> SolverAnswer:
+        """Solve a model with columns, an objective of order 1 and offset 0."""
+
+    def solve(self, model: MilpModel, request: SolveRequest) -> SolverAnswer:
+        """Maximize a model; every figure of the answer is in the model's own units."""
+        if model.sos1 and not self.supports_sos1:
+            raise UnsupportedError(
+                f"formulation 'sos1' needs a solver with special ordered sets, such as 'scip'; "
+                f"got {self.name!r}; use formulation='bigm' or solver='scip'."
+            )
+        if model.n_columns == 0:
+            return _without_columns(model)
+        scale = objective_scale(model)
+        offset = model.offset
+        inner = replace(model, objective=model.objective / scale, offset=0.0)
+        hooks = request.hooks
+        answer = self._solve(
+            inner,
+            replace(
+                request,
+                absolute_gap=request.absolute_gap / scale,
+                cutoff=None if request.cutoff is None else (request.cutoff - offset) / scale,
+                hooks=replace(
+                    hooks,
+                    progress=lambda bound, nodes: hooks.progress(bound * scale + offset, nodes),
+                ),
+            ),
+        )
+        return replace(
+            answer,
+            objective=answer.objective * scale + offset,
+            bound=answer.bound * scale + offset,
+        )
+
+
+def missing(package: str, extra: str, error: ImportError) -> MissingExtraError:
+    """Return the error that names the extra to install."""
+    how = f"pip install 'nnbo_mip[{extra}]'" if extra else f"pip install {package}"
+    return MissingExtraError(
+        f"this solver needs the package {package}, which cannot be imported ({error}); "
+        f"install it with {how}, or use solver='highs'."
+    )
+
+
+def _without_columns(model: MilpModel) -> SolverAnswer:
+    if bool(np.all(model.row_lower <= 0.0) and np.all(model.row_upper >= 0.0)):
+        return SolverAnswer("optimal", np.zeros(0), model.offset, model.offset, "no columns")
+    return SolverAnswer("infeasible", bound=-math.inf, native_status="no columns")

@@ -1,0 +1,94 @@
+r"""What the tolerances of a solver can do to a bound.
+
+A solver's statement is about a program whose rows, column bounds, integers and reduced
+costs may be off by its tolerances eps (feasibility), eta (integrality) and delta (dual).
+How far this can carry the objective away from f follows from the magnitude network. With
+``D_0 = |x - x'|`` from the columns of the inputs,
+
+    D_l = e_l + sum_k |W_{l,k}| D_k          ReLUs with columns, at most u_l (both are in [0, u_l])
+    D_l = sum_k |W_{l,k}| D_k                ReLUs that are proven to be on
+    D_l = 0                                  ReLUs that are proven to be off
+
+where e_l is what the rows of one ReLU let through (`Block.feasibility_gain` and
+`Block.integrality_gain`). The objective moves by at most ``sum_k |V_k| D_k``, and a
+relaxation whose reduced costs and row duals have the wrong sign by delta bounds it up to
+``delta`` times the sum of the ranges of columns and rows. The sum of both and of what was
+rounded in the objective is added to every bound of a solver before it is believed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nnbo_mip.exact.formulation.encoding import Encoding
+from nnbo_mip.exact.formulation.model import MilpModel, power_of_two_above
+from nnbo_mip.exact.rounding import gamma
+from nnbo_mip.network.affine import Affine, FloatArray
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """Absolute tolerances that a solver states, for rows and columns of order 1.
+
+    Parameters
+    ----------
+    feasibility, integrality, dual : float
+    """
+
+    feasibility: float
+    integrality: float
+    dual: float
+
+
+def bound_inflation(encoding: Encoding, tolerances: Tolerances) -> float:
+    """Return by how much a solver's bound must be raised to be a bound on f."""
+    drift = _objective_drift(encoding, tolerances)
+    model = encoding.model
+    dual = tolerances.dual * objective_scale(model) * _total_range(model)
+    sizes = np.maximum(np.abs(model.column_lower), np.abs(model.column_upper))
+    magnitude = float(np.abs(model.objective) @ sizes) + abs(model.offset)
+    rounding = gamma(model.n_columns + 8) * magnitude
+    return (drift + dual + rounding + encoding.objective_error) * (1.0 + 1e-9)
+
+
+def objective_scale(model: MilpModel) -> float:
+    """Return the power of two by which solvers see the objective divided."""
+    return float(power_of_two_above(np.abs(model.objective).max(initial=0.0)))
+
+
+def _objective_drift(encoding: Encoding, tolerances: Tolerances) -> float:
+    network = encoding.problem.network
+    whole = encoding.model.integer
+    per_column = np.where(whole, tolerances.integrality, 0.0) + tolerances.feasibility
+    drifts = [abs(encoding.model.input_matrix) @ per_column]
+    blocks = {block.switching.layer: block for block in encoding.blocks}
+    for layer, affine in enumerate(network.layers, start=1):
+        incoming = _through(affine, drifts)
+        drift = np.where(encoding.active[layer - 1], incoming, 0.0)
+        if layer in blocks:
+            block = blocks[layer]
+            own = (
+                tolerances.feasibility * block.feasibility_gain
+                + tolerances.integrality * block.integrality_gain
+            )
+            cap = block.switching.upper + tolerances.feasibility * block.positive_scales
+            index = block.switching.neurons
+            drift[index] = np.minimum(own + incoming[index], cap)
+        drifts.append(drift)
+    return float(_through(network.head, drifts)[0])
+
+
+def _through(affine: Affine, drifts: list[FloatArray]) -> FloatArray:
+    total = np.zeros(affine.width)
+    for source, weights in affine.terms.items():
+        total += abs(weights) @ drifts[source]
+    return total
+
+
+def _total_range(model: MilpModel) -> float:
+    """Sum of the ranges of all columns and of the activities of all rows."""
+    ranges = model.column_upper - model.column_lower
+    activities = np.minimum(abs(model.matrix) @ ranges, model.row_upper - model.row_lower)
+    return float(ranges.sum() + activities.sum())

@@ -1,0 +1,275 @@
+r"""The ``mip`` engine: a mixed-integer program, a solver, and checks on what it says.
+
+The network becomes a `MilpModel` with proven constants; the solver starts from the best
+known point. Its bound is raised by what its tolerances can do (`formulation.tolerance`)
+and thrown away when a forward pass contradicts it; then it is asked again with presolve
+switched, then another solver. Claimants (CBC, Pyomo) only propose points: a solver whose
+bounds count has to prove that nothing scores above ``value + gap``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from nnbo_mip.errors import InputError, MissingExtraError
+from nnbo_mip.exact.backends.base import Backend, Hooks, SolverAnswer, SolveRequest
+from nnbo_mip.exact.backends.registry import get_backend
+from nnbo_mip.exact.backends.selftest import ensure_sound
+from nnbo_mip.exact.formulation import Encoding, encode
+from nnbo_mip.exact.formulation.encoding import PARTITION_GROUPS, TEXTBOOK_CONSTANT
+from nnbo_mip.exact.interval import LayerBounds, head_interval
+from nnbo_mip.exact.judge import Judge, Verdict
+from nnbo_mip.exact.monitor import Monitor
+from nnbo_mip.exact.preactivations import proven_bounds
+from nnbo_mip.exact.primal import climb
+from nnbo_mip.exact.problem import Problem
+from nnbo_mip.exact.result import EngineResult, Kind
+
+ENGINE = "mip"
+PROVER = "highs"
+"""Who proves what claimants claim."""
+
+ROUNDS = 3
+"""Solves of one backend whose gap was set from a value that has improved since."""
+
+Prover = Callable[[Problem, Monitor], EngineResult]
+
+
+@dataclass(frozen=True)
+class MipOptions:
+    """Options of the mixed-integer engine.
+
+    Parameters
+    ----------
+    solver : str
+        ``"highs"``, ``"scip"``, ``"cbc"`` or ``"pyomo:<name>"``.
+    formulation : {"bigm", "naive", "partition", "sos1"}
+    threads, seed : int
+        Handed to the solver.
+    presolve : bool
+        Whether the solver may simplify the program first.
+    constant : float
+        M of the ``naive`` formulation.
+    groups : int
+        N of the ``partition`` formulation.
+    log : callable (line) -> None, optional
+        Receives the solver's log.
+    """
+
+    solver: str = "highs"
+    formulation: str = "bigm"
+    threads: int = 1
+    seed: int = 0
+    presolve: bool = True
+    constant: float = TEXTBOOK_CONSTANT
+    groups: int = PARTITION_GROUPS
+    log: Callable[[str], None] | None = None
+
+    def __post_init__(self) -> None:
+        if self.threads < 1 or self.groups < 1 or not 0.0 < self.constant < math.inf:
+            raise InputError(
+                "threads and groups must be at least 1 and the constant positive and finite; "
+                f"got {self}; raise them."
+            )
+
+
+def solve(
+    problem: Problem,
+    options: MipOptions,
+    monitor: Monitor,
+    preactivation_bounds: Sequence[LayerBounds] | None = None,
+    prover: Prover | None = None,
+) -> EngineResult:
+    """Maximize f over the domain through a mixed-integer program.
+
+    Parameters
+    ----------
+    problem : Problem
+    options : MipOptions
+    monitor : Monitor
+    preactivation_bounds : sequence of (l, u), optional
+        Proven at every admissible point; computed when left out.
+    prover : callable, optional
+        Proves the claims of a claimant instead of HiGHS.
+    """
+    backend = get_backend(options.solver)
+    ensure_sound(backend)
+    return _MipSearch(problem, options, monitor, backend).run(preactivation_bounds, prover)
+
+
+class _MipSearch:
+    """One run of the engine."""
+
+    def __init__(
+        self, problem: Problem, options: MipOptions, monitor: Monitor, backend: Backend
+    ) -> None:
+        self.problem, self.options, self.monitor = problem, options, monitor
+        self.backend = backend
+        self.counters: Counter[str] = Counter()
+        self.complaints: list[str] = []
+
+    def run(self, known: Sequence[LayerBounds] | None, prover: Prover | None) -> EngineResult:
+        domain, monitor = self.problem.domain, self.monitor
+        if not domain.tighten(domain.lower, domain.upper)[2]:
+            return self._result(-math.inf, "rigorous", self.backend)
+        if monitor.best_x is None:
+            climb(self.problem, monitor, seed=self.options.seed)
+        bounds = proven_bounds(self.problem, monitor) if known is None else known
+        root = head_interval(self.problem.network, domain.lower, domain.upper, bounds)[1]
+        encoding = self._encode(bounds, self.options.formulation)
+        self.counters["binaries"] = int(encoding.model.integer.sum())
+        self.counters["switching"] = encoding.n_switching
+        if not (encoding.certifies and self.backend.proves):
+            self._propose(encoding)
+            if not encoding.certifies:
+                return self._result(math.inf, "none", self.backend)
+            if prover is not None:
+                return prover(self.problem, monitor)
+            encoding = self._encode(bounds, "bigm")
+        return self._prove(encoding, root)
+
+    def _encode(self, bounds: Sequence[LayerBounds], formulation: str) -> Encoding:
+        return encode(
+            self.problem,
+            bounds,
+            formulation,
+            constant=self.options.constant,
+            groups=self.options.groups,
+        )
+
+    # -- claims -----------------------------------------------------------------------
+
+    def _propose(self, encoding: Encoding) -> None:
+        """Let a solver propose points whose value is the forward pass, and nothing else."""
+        judge = Judge(encoding, self.monitor, self.options.seed)
+        answer = self._ask(self.backend, judge, self.options.presolve, 0.0, None)
+        verdict = judge.verdict(self.backend, answer, None)
+        if verdict.complaint:
+            self.complaints.append(verdict.complaint)
+
+    # -- proofs -----------------------------------------------------------------------
+
+    def _prove(self, encoding: Encoding, root: float) -> EngineResult:
+        judge = Judge(encoding, self.monitor, self.options.seed)
+        best, kind, author = root, "rigorous", self.backend
+        if judge.excludes_witness():
+            self.complaints.append("the program excludes a known point; its bounds are not used")
+            return self._result(best, "rigorous", self.backend)
+        for backend, presolve in self._ladder(encoding):
+            verdict = self._bound_by(backend, judge, presolve)
+            if verdict.bound is not None:
+                if verdict.bound < best:
+                    best, kind, author = verdict.bound, "solver", backend
+                break
+            self.complaints.append(verdict.complaint)
+            if self.monitor.should_stop():
+                break
+        else:
+            self.complaints.append("no solver gave a bound that holds: theirs are withdrawn")
+        self._explain_open_gap(judge, author, best)
+        return self._result(best, "solver" if kind == "solver" else "rigorous", author)
+
+    def _ladder(self, encoding: Encoding) -> Iterator[tuple[Backend, bool]]:
+        """Yield who is asked next when an answer was thrown away."""
+        first = self.backend if self.backend.proves else get_backend(PROVER)
+        yield first, self.options.presolve
+        yield first, not self.options.presolve
+        other = get_backend("scip" if first.name == PROVER else PROVER)
+        if encoding.model.sos1 and not other.supports_sos1:
+            return
+        try:
+            ensure_sound(other)
+        except MissingExtraError:
+            return
+        yield other, self.options.presolve
+
+    def _bound_by(self, backend: Backend, judge: Judge, presolve: bool) -> Verdict:
+        """Ask one backend, again if the gap it was given has become too wide."""
+        verdict = Verdict(None, "")
+        for _ in range(ROUNDS):
+            target = self._target_gap() - judge.inflation(backend)
+            gap = max(0.5 * target, 0.0)
+            cutoff = None
+            if not self.backend.proves and self.monitor.best_x is not None:
+                cutoff = self.monitor.best_value + gap
+            answer = self._ask(backend, judge, presolve, gap, cutoff)
+            verdict = judge.verdict(backend, answer, cutoff)
+            if answer.status == "infeasible" and cutoff is None and not verdict.complaint:
+                verdict = self._confirm_empty(backend)
+            if verdict.bound is None or answer.status == "stopped" or target <= 0.0:
+                return verdict
+            if verdict.bound - self.monitor.best_value <= self._target_gap():
+                return verdict
+        return verdict
+
+    def _confirm_empty(self, backend: Backend) -> Verdict:
+        """Ask again without presolve: a network never makes a domain empty."""
+        from nnbo_mip.exact.emptiness import is_empty
+
+        if is_empty(self.problem.domain, backend, self.monitor):
+            return Verdict(-math.inf)
+        return Verdict(None, f"{backend.name} calls the problem infeasible, but not its domain")
+
+    def _target_gap(self) -> float:
+        value = self.monitor.best_value
+        return self.monitor.gap * max(1.0, abs(value) if math.isfinite(value) else 1.0)
+
+    # -- one solve --------------------------------------------------------------------
+
+    def _ask(
+        self, backend: Backend, judge: Judge, presolve: bool, gap: float, cutoff: float | None
+    ) -> SolverAnswer:
+        monitor = self.monitor
+        inflation = judge.inflation(backend) if backend.proves else math.inf
+        start = None
+        if monitor.best_x is not None and cutoff is None:
+            start = judge.encoding.complete(monitor.best_x)
+        hooks = Hooks(
+            should_stop=monitor.should_stop,
+            interrupt=monitor.interrupt,
+            incumbent=judge.offer,
+            progress=lambda bound, nodes: monitor.report(
+                f"{ENGINE}:{backend.name}", bound + inflation, nodes=nodes
+            ),
+            log=self.options.log,
+        )
+        request = SolveRequest(
+            time_limit=monitor.remaining(),
+            absolute_gap=gap,
+            start=start,
+            cutoff=cutoff,
+            threads=self.options.threads,
+            seed=self.options.seed,
+            presolve=presolve,
+            hooks=hooks,
+        )
+        answer = backend.solve(judge.encoding.model, request)
+        self.counters["solves"] += 1
+        self.counters["nodes"] += answer.nodes
+        self.counters["simplex_steps"] += answer.iterations
+        return answer
+
+    # -- the answer -------------------------------------------------------------------
+
+    def _explain_open_gap(self, judge: Judge, author: Backend, bound: float) -> None:
+        inflation = judge.inflation(author) if author.proves else 0.0
+        closed = bound - self.monitor.best_value <= self._target_gap()
+        if not closed and inflation > self._target_gap() and not self.monitor.should_stop():
+            self.complaints.append(
+                f"the tolerances of {author.name} alone can move its bound by {inflation:.2g}, "
+                "more than the gap"
+            )
+
+    def _result(self, bound: float, kind: Kind, author: Backend) -> EngineResult:
+        closed = bound - self.monitor.best_value <= self._target_gap()
+        return self.monitor.result(
+            f"{ENGINE}:{author.name}",
+            bound,
+            kind,
+            counters=self.counters,
+            stopped=self.monitor.should_stop() and not closed,
+            message="; ".join(dict.fromkeys(self.complaints)),
+        )
