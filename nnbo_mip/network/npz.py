@@ -7,8 +7,10 @@ total size, and that each array's shape accounts for exactly the bytes of its me
 
 from __future__ import annotations
 
+import ast
 import io
 import math
+import re
 import struct
 import zipfile
 import zlib
@@ -26,8 +28,9 @@ MAX_RATIO = 200
 """Most bytes a compressed byte may become in an archive larger than `RATIO_FREE_BYTES`."""
 
 RATIO_FREE_BYTES = 1 << 24
-PLAIN_KINDS = frozenset("biufU")
-"""Kinds of dtype without pickled objects: booleans, integers, floats, text."""
+MAX_HEADER = 10_000
+PLAIN_DTYPE = re.compile("[<>|=](b1|[iu][1248]|f(2|4|8|12|16)|U[1-9][0-9]{0,8})")
+"""Booleans, integers, floats and text, none of which needs pickle."""
 
 DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, struct.error),
@@ -106,11 +109,6 @@ def _check_directory(path: str | Path, members: list[zipfile.ZipInfo], max_bytes
 def _read_array(path: str | Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Array:
     with archive.open(member) as stream:
         shape, fortran_order, dtype = _read_header(path, stream, member)
-        if dtype.kind not in PLAIN_KINDS or dtype.itemsize == 0:
-            raise FileFormatError(
-                f"{path} must hold plain numbers and text; array {member.filename!r} has dtype "
-                f"{dtype}, which may need pickle; pickled objects are refused."
-            )
         expected = math.prod(shape) * dtype.itemsize
         present = member.file_size - stream.tell()
         if expected != present or any(extent < 0 for extent in shape):
@@ -133,19 +131,29 @@ def _read_array(path: str | Path, archive: zipfile.ZipFile, member: zipfile.ZipI
 def _read_header(
     path: str | Path, stream: IO[bytes], member: zipfile.ZipInfo
 ) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Parse the header of an ``.npy`` member; NumPy reads it as literals, never as code."""
+    """Parse the header of an ``.npy`` member: the literal of a dict, never code."""
     try:
-        version = np.lib.format.read_magic(stream)
-        if version == (1, 0):
-            return np.lib.format.read_array_header_1_0(stream)
-        if version == (2, 0):
-            return np.lib.format.read_array_header_2_0(stream)
-        raise ValueError(f"unknown .npy version {version}")
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError) as error:
+        start = stream.read(8)
+        width = {b"\x93NUMPY\x01\x00": 2, b"\x93NUMPY\x02\x00": 4}[start]
+        length = int.from_bytes(stream.read(width), "little")
+        if length > MAX_HEADER:
+            raise ValueError(f"a header of {length} bytes")
+        fields = ast.literal_eval(stream.read(length).decode("latin1").strip())
+        shape, order, kind = fields["shape"], fields["fortran_order"], fields["descr"]
+        plain = isinstance(shape, tuple) and all(type(extent) is int for extent in shape)
+        if not plain or not isinstance(order, bool) or not isinstance(kind, str):
+            raise ValueError(f"shape {shape!r:.80}, dtype {kind!r:.80}")
+    except (LookupError, ValueError, SyntaxError, TypeError, RecursionError, MemoryError) as error:
         raise FileFormatError(
-            f"array {member.filename!r} of {path} must have a .npy header; got another one "
-            f"({error}); the file is damaged or hostile."
+            f"array {member.filename!r} of {path} must have the header of a plain array; got "
+            f"another one ({error!r:.200}); the file is damaged or hostile."
         ) from error
+    if not PLAIN_DTYPE.fullmatch(kind):
+        raise FileFormatError(
+            f"{path} must hold plain numbers and text; array {member.filename!r} has dtype "
+            f"{kind!r:.80}, which may need pickle; pickled objects are refused."
+        )
+    return shape, order, np.dtype(kind)
 
 
 def npz_bytes(arrays: dict[str, Array]) -> bytes:
