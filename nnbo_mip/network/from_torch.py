@@ -66,13 +66,6 @@ def _check_module(module: nn.Module) -> None:
             f"from_torch expects a torch.nn.Module; got {type(module).__name__}; "
             "use from_layers for plain weights."
         )
-    for name, part in module.named_modules():
-        if part._forward_hooks or part._forward_pre_hooks:
-            raise UnsupportedError(
-                f"module {name or type(module).__name__!r} has forward hooks, which may change "
-                "its function unseen; remove them (weight_norm and spectral_norm: use those of "
-                "torch.nn.utils.parametrizations)."
-            )
     for name, parameter in module.named_parameters():
         if parameter.is_meta or isinstance(parameter, nn.UninitializedParameter):
             raise InputError(
@@ -83,6 +76,13 @@ def _check_module(module: nn.Module) -> None:
             raise InputError(
                 f"every weight must be finite; parameter {name!r} holds NaN or infinity; "
                 "retrain or repair the module."
+            )
+    for name, part in module.named_modules():
+        if part._forward_hooks or part._forward_pre_hooks:
+            raise UnsupportedError(
+                f"module {name or type(module).__name__!r} has forward hooks, which may change "
+                "its function unseen; remove them (weight_norm and spectral_norm: use those of "
+                "torch.nn.utils.parametrizations)."
             )
 
 

@@ -24,7 +24,9 @@ from nnbo_mip.network.torch_shapes import SHAPES
 FUNCTIONS = ARITHMETIC | SHAPES
 NAMESPACES = (torch, nn.functional, operator, builtins, torch._C._nn)
 IN_PLACE_OPERATORS = frozenset({"iadd", "imul", "isub", "itruediv"})
-ALIASES = frozenset(SHAPES) | {"contiguous", "detach", "double", "dropout", "float", "to"}
+ALIASES = (frozenset(SHAPES) - {"dim", "size"}) | {
+    *("bfloat16", "contiguous", "detach", "double", "dropout", "float", "half", "to")
+}
 """Operations whose result may share memory with their argument."""
 
 SUPPORTED = (
@@ -100,25 +102,32 @@ class Interpreter:
         return handler(*bound.args, **bound.kwargs)
 
     def _check_in_place(self, node: fx.Node) -> None:
-        """Refuse to overwrite a value that something else reads, itself or through a view."""
+        """Refuse to overwrite what is read later, directly or through a view."""
         source = node.all_input_nodes[0]
-        while True:
-            if len(source.users) > 1:
-                raise UnsupportedError(
-                    f"it changes {source.name!r} in place while other nodes read it; "
-                    "use inplace=False"
-                )
-            if not self._is_alias(source):
-                return
+        while self._is_alias(source):
             source = source.all_input_nodes[0]
+        nodes = list(self._graph.nodes)
+        earlier = nodes[: nodes.index(node)]
+        aliases = {source}
+        for other in earlier:
+            if self._is_alias(other) and other.all_input_nodes[0] in aliases:
+                aliases.add(other)
+        readers = {reader for alias in aliases for reader in alias.users} - {node}
+        if not readers.issubset(earlier):
+            raise UnsupportedError(
+                f"it changes {source.name!r} in place, which is read again later; use inplace=False"
+            )
 
     def _is_alias(self, node: fx.Node) -> bool:
+        """Whether the result of a node may share memory with its first argument."""
         if node.op == "call_module":
             module = self._root.get_submodule(str(node.target))
             in_place = getattr(module, "inplace", False)
             return in_place or isinstance(module, nn.Identity | nn.Flatten | nn.Dropout)
-        if node.op not in ("call_function", "call_method"):
+        if node.op not in ("call_function", "call_method") or not node.all_input_nodes:
             return False
+        if operation_name(node) == "getattr":
+            return node.args[1] == "T"
         in_place = _is_in_place(node) or node.kwargs.get("inplace") is True
         return in_place or operation_name(node) in ALIASES
 
