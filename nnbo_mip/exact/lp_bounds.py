@@ -53,18 +53,36 @@ class ProgramSolver:
         work = (self._T, self._d, self._v, self._basic, self._nonbasic, self._at_upper)
         start = simplex.reset(p.A, p.r, objective, constant, p.low, p.high, *work)
         status, value, steps, row, sign = simplex.dual_simplex(
-            self._T, self._d, self._v, self._basic, self._nonbasic, self._at_upper,
-            p.low, p.high, start, -np.inf, MAX_STEPS,
-        )  # fmt: skip
+            self._T,
+            self._d,
+            self._v,
+            self._basic,
+            self._nonbasic,
+            self._at_upper,
+            p.low,
+            p.high,
+            start,
+            -np.inf,
+            MAX_STEPS,
+        )
         self.steps += steps
         simplex.read_multipliers(self._d, self._nonbasic, len(objective), self._mu)
         if status == simplex.INFEASIBLE:
             floor = constant - np.abs(objective) @ p.sizes
             fall = 2.0 * (value - floor) + 1.0 + abs(value)
             simplex.add_ray(
-                self._T, self._v, self._basic, self._nonbasic, p.low, p.high,
-                row, sign, fall, len(objective), self._mu,
-            )  # fmt: skip
+                self._T,
+                self._v,
+                self._basic,
+                self._nonbasic,
+                p.low,
+                p.high,
+                row,
+                sign,
+                fall,
+                len(objective),
+                self._mu,
+            )
         return float(
             simplex.safe_bound(
                 p.A,
@@ -79,7 +97,7 @@ class ProgramSolver:
                 p.row_sizes,
                 p.row_errors,
                 error,
-            )  # fmt: skip
+            )
         )
 
 

@@ -30,7 +30,6 @@ LEAST_GAIN = 1e-6
 DONE = 0
 NODE_LIMIT = 1
 IMPROVED = 2
-STACK_FULL = 3
 
 
 @njit(cache=True)
@@ -243,7 +242,7 @@ def search(
 
     Returns
     -------
-    outcome : DONE, NODE_LIMIT, IMPROVED or STACK_FULL
+    outcome : DONE, NODE_LIMIT (or the stack was full), or IMPROVED
     settled : largest proven bound of the nodes discarded
     nodes, steps : work
     open_low, open_high, open_bound : the nodes left
@@ -265,13 +264,14 @@ def search(
     stack_basic = np.empty((stack_size, m), dtype=np.int64)
     stack_nonbasic = np.empty((stack_size, n), dtype=np.int64)
     stack_upper = np.empty((stack_size, n), dtype=np.bool_)
-    stack_low = np.empty((stack_size + 1, n + m))
-    stack_high = np.empty((stack_size + 1, n + m))
+    # One more than dictionaries: the node that finds the stack full needs none.
+    stack_low = np.empty((stack_size + 2, n + m))
+    stack_high = np.empty((stack_size + 2, n + m))
     stack_objective = np.empty(stack_size)
-    stack_bound = np.empty(stack_size + 1)
-    branch_variable = np.empty(stack_size, dtype=np.int64)
-    branch_low = np.empty(stack_size)
-    branch_high = np.empty(stack_size)
+    stack_bound = np.empty(stack_size + 2)
+    branch_variable = np.empty(stack_size + 1, dtype=np.int64)
+    branch_low = np.empty(stack_size + 1)
+    branch_high = np.empty(stack_size + 1)
 
     mu = np.empty(m)
     e = np.empty(n)
@@ -339,23 +339,18 @@ def search(
                 if variable < 0:
                     split, below, above = _any_grid(low, high, grid_of, grid_start, grid_values)
             if reached > best_value:
-                stack_low[top], stack_high[top], stack_bound[top] = low, high, bound
-                top += 1
+                inherited = bound
                 outcome = IMPROVED
                 break
             if split < 0 and variable < 0:
                 settled = max(settled, bound)  # a leaf: its bound stands as it is
-            elif top == stack_size or nodes >= node_limit:
-                stack_low[top], stack_high[top], stack_bound[top] = low, high, bound
-                top += 1
-                outcome = STACK_FULL if top > stack_size else NODE_LIMIT
-                break
             else:
-                stack_T[top], stack_d[top], stack_v[top] = T, d, v
-                stack_basic[top], stack_nonbasic[top] = basic, nonbasic
-                stack_upper[top] = at_upper
-                stack_low[top], stack_high[top] = low, high
-                stack_objective[top], stack_bound[top] = objective, bound
+                if top < stack_size:
+                    stack_T[top], stack_d[top], stack_v[top] = T, d, v
+                    stack_basic[top], stack_nonbasic[top] = basic, nonbasic
+                    stack_upper[top] = at_upper
+                    stack_objective[top] = objective
+                stack_low[top], stack_high[top], stack_bound[top] = low, high, bound
                 if split >= 0:
                     first_low, first_high = low[split], below
                     second_low, second_high = above, high[split]
@@ -375,6 +370,9 @@ def search(
                     T, d, v, nonbasic, at_upper, low, high, first, first_low, first_high, objective
                 )
                 fresh = False
+                if top > stack_size or nodes >= node_limit:
+                    outcome = NODE_LIMIT
+                    break
                 continue
         if top == 0:
             break
@@ -398,9 +396,13 @@ def search(
         )
         fresh = False
     # Nodes on the stack wait for their second child: narrow them to it.
-    for level in range(top - (1 if outcome != DONE else 0)):
+    for level in range(top):
         stack_low[level, branch_variable[level]] = branch_low[level]
         stack_high[level, branch_variable[level]] = branch_high[level]
+    if outcome != DONE:
+        stack_low[top], stack_high[top] = low, high
+        stack_bound[top] = inherited
+        top += 1
     return (
         outcome,
         settled,

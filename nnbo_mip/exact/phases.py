@@ -147,6 +147,7 @@ class _PhaseSearch:
         program = build_program(self.problem, flat, lower, upper)
         rounds = self.options.tightening_rounds
         limit = self.options.nodes_before_tightening if rounds else self.options.max_nodes
+        limit = min(limit, self.options.max_nodes)
         left = self._search(program, limit)
         for _ in range(rounds):
             if left == -np.inf or self._out_of_budget():
@@ -166,7 +167,7 @@ class _PhaseSearch:
             )
         if left > -np.inf and not self._out_of_budget():
             program = build_program(self.problem, flat, lower, upper)
-            left = min(left, self._search(program, self.options.max_nodes))
+            left = min(left, self._search(program, self.options.max_nodes - self.nodes))
         self.settled = max(self.settled, left)
 
     def _out_of_budget(self) -> bool:
@@ -208,7 +209,7 @@ class _PhaseSearch:
                     program.bias,
                     monitor.cutoff,
                     max(_worth_a_stop(monitor), self.unreachable),
-                    self.options.nodes_per_call,
+                    min(self.options.nodes_per_call, max(1, node_limit - spent)),
                     stack,
                 )
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -11,12 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nnbo_mip.exact.problem import Problem
-from nnbo_mip.exact.recheck import recheck
+from nnbo_mip.exact.recheck import Recheck, recheck
+from nnbo_mip.exact.recheck_phases import recheck_phases
 from nnbo_mip.network.affine import Affine, FloatArray
 from nnbo_mip.network.graph import Network
 from nnbo_mip.space.domain import Domain, Grid
 
 SECONDS = 60.0
+SEARCHES = pytest.mark.parametrize("search", [recheck, recheck_phases])
+Search = Callable[[Problem, float, float], Recheck]
 
 
 def random_network(seed: int, d: int, widths: tuple[int, ...], scale: float = 1.0) -> Network:
@@ -49,12 +53,13 @@ def exact_maximum_in_one_dimension(network: Network, lower: float, upper: float)
 
 
 def floats_around(exact: Fraction) -> tuple[float, float]:
-    """The largest float64 below, and the smallest one not below."""
+    """The largest float64 below, and the second one above: ties are left out."""
     nearest = float(exact)
     above = nearest if Fraction(nearest) >= exact else float(np.nextafter(nearest, np.inf))
-    return float(np.nextafter(above, -np.inf)), above
+    return float(np.nextafter(above, -np.inf)), float(np.nextafter(above, np.inf))
 
 
+@SEARCHES
 @given(
     st.integers(0, 10**6),
     st.integers(1, 12),
@@ -62,53 +67,58 @@ def floats_around(exact: Fraction) -> tuple[float, float]:
     st.sampled_from([(99.0, 101.0), (-3.5, -1.25), (-0.7, 4.1), (2.5, 2.5)]),
 )
 def test_the_level_is_decided_to_the_last_digit_in_one_dimension(
-    seed: int, width: int, scale: float, ends: tuple[float, float]
+    search: Search, seed: int, width: int, scale: float, ends: tuple[float, float]
 ) -> None:
     network = random_network(seed, 1, (width,), scale)
     below, above = floats_around(exact_maximum_in_one_dimension(network, *ends))
     problem = Problem(network, Domain([ends[0]], [ends[1]]))
-    assert recheck(problem, above, SECONDS).verdict == "proved"
-    assert recheck(problem, below, SECONDS).verdict != "proved"
+    assert search(problem, above, SECONDS).verdict == "proved"
+    assert search(problem, below, SECONDS).verdict != "proved"
 
 
+@SEARCHES
 @given(st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 3))
-def test_no_level_below_a_sampled_value_is_proved(seed: int, d: int, depth: int) -> None:
+def test_no_level_below_a_sampled_value_is_proved(
+    search: Search, seed: int, d: int, depth: int
+) -> None:
     network = random_network(seed, d, (6,) * depth)
     rng = np.random.default_rng(seed)
     lower = rng.uniform(-5.0, 3.0, size=d)
     problem = Problem(network, Domain(lower, lower + rng.uniform(0.5, 2.0, size=d)))
     best = float(problem.values(problem.domain.sample(2000, rng)).max())
-    answer = recheck(problem, best - 1e-9 * max(1.0, abs(best)), SECONDS)
+    answer = search(problem, best - 1e-9 * max(1.0, abs(best)), SECONDS)
     assert answer.verdict == "counterexample"
     assert answer.x is not None
     assert problem.domain.admissible(answer.x)[0]
     assert problem.value(answer.x) >= best - 1e-8 * max(1.0, abs(best))
 
 
-def smallest_proved_level(problem: Problem, low: float, high: float) -> float:
+def smallest_proved_level(search: Search, problem: Problem, low: float, high: float) -> float:
     while high - low > 1e-5 * max(1.0, abs(high)):
         middle = 0.5 * (low + high)
-        proved = recheck(problem, middle, SECONDS).verdict == "proved"
+        proved = search(problem, middle, SECONDS).verdict == "proved"
         low, high = (low, middle) if proved else (middle, high)
     return high
 
 
-def test_integers_are_found_by_trying_them_all() -> None:
+@SEARCHES
+def test_integers_are_found_by_trying_them_all(search: Search) -> None:
     network = random_network(3, 2, (8, 8))
     grids = [Grid.uniform(-7.0, 1.0, 12), Grid.listed([1.5, 2.0, 3.25, 7.0])]
     domain = Domain([-7.0, 1.5], [4.0, 7.0], grids)
     points = [[g, v] for g in range(-7, 5) for v in (1.5, 2.0, 3.25, 7.0)]
     problem = Problem(network, domain)
     best = float(problem.values(np.array(points)).max())
-    assert recheck(problem, best + 1e-9, SECONDS).verdict == "proved"
-    assert recheck(problem, best - 1e-9, SECONDS).verdict == "counterexample"
+    assert search(problem, best + 1e-9, SECONDS).verdict == "proved"
+    assert search(problem, best - 1e-9, SECONDS).verdict == "counterexample"
 
 
-def test_one_hot_groups_hold_exactly_one_level() -> None:
+@SEARCHES
+def test_one_hot_groups_hold_exactly_one_level(search: Search) -> None:
     network = random_network(11, 4, (10,))
     domain = Domain([2.0, 0, 0, 0], [2.5, 1, 1, 1], one_hot=[(1, 2, 3)])
     problem = Problem(network, domain)
-    level = smallest_proved_level(problem, -100.0, 100.0)
+    level = smallest_proved_level(search, problem, -100.0, 100.0)
     grid = np.linspace(2.0, 2.5, 2001)
     values = [
         network.evaluate(np.column_stack([grid, *np.tile(np.eye(3)[k], (2001, 1)).T])).max()
@@ -126,14 +136,15 @@ def test_rows_are_respected_and_not_more_than_that() -> None:
     assert recheck(problem, 2.75 - 1e-7, SECONDS).verdict != "proved"
 
 
-def test_a_maximum_on_a_row_is_decided_where_relus_bend() -> None:
+@SEARCHES
+def test_a_maximum_on_a_row_is_decided_where_relus_bend(search: Search) -> None:
     network = random_network(21, 2, (6, 4))
     domain = Domain([-1.5, 0.5], [2.5, 3.0], A=[[1.0, 1.0], [-1.0, -1.0]], b=[2.0, -2.0])
     problem = Problem(network, domain)
     first = np.linspace(-1.0, 1.5, 200001)
     best = float(network.evaluate(np.column_stack([first, 2.0 - first])).max())
-    assert recheck(problem, best + 1e-4, SECONDS).verdict == "proved"
-    assert recheck(problem, best - 1e-4, SECONDS).verdict != "proved"
+    assert search(problem, best + 1e-4, SECONDS).verdict == "proved"
+    assert search(problem, best - 1e-4, SECONDS).verdict != "proved"
 
 
 @pytest.mark.parametrize(
@@ -166,22 +177,24 @@ def test_emptiness_is_proved_or_refuted(domain: Domain, verdict: str) -> None:
     assert answer.verdict == verdict
 
 
-def test_a_flat_maximum_is_proved_exactly() -> None:
+@SEARCHES
+def test_a_flat_maximum_is_proved_exactly(search: Search) -> None:
     dead = Network(
         2,
         (Affine(np.array([-9.0, -8.0]), {0: np.array([[1.0, 0.5], [-1.0, 2.0]])}),),
         Affine(np.array([0.1]), {1: np.array([[1.0, 1.0]])}),
     )
     problem = Problem(dead, Domain([-1.0, -2.0], [3.0, 0.5]))
-    assert recheck(problem, 0.1, SECONDS).verdict == "proved"
-    assert recheck(problem, float(np.nextafter(0.1, 0.0)), SECONDS).verdict == "counterexample"
+    assert search(problem, 0.1, SECONDS).verdict == "proved"
+    assert search(problem, float(np.nextafter(0.1, 0.0)), SECONDS).verdict == "counterexample"
 
 
-def test_the_time_limit_is_kept_and_said() -> None:
+@SEARCHES
+def test_the_time_limit_is_kept_and_said(search: Search) -> None:
     network = random_network(1, 12, (40, 40))
     problem = Problem(network, Domain(np.full(12, -1.0), np.full(12, 2.0)))
     best = float(problem.values(problem.domain.sample(2000, np.random.default_rng(0))).max())
-    answer = recheck(problem, best * 1.5 + 1.0, 0.3)
+    answer = search(problem, best * 1.5 + 1.0, 0.3)
     assert answer.verdict in ("time", "counterexample")
     assert 0.0 <= answer.share <= 1.0
 
