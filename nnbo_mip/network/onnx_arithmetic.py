@@ -20,6 +20,9 @@ from nnbo_mip.network.onnx_values import (
 from nnbo_mip.network.tensors import Tensor, TensorBuilder
 
 LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
+LEAKY_SLOPE = float(np.float32(0.01))
+BATCH_NORM_EPSILON = float(np.float32(1e-5))
+"""Attributes are float32 in ONNX, their defaults too."""
 
 
 # -- entrywise ------------------------------------------------------------------------
@@ -30,7 +33,7 @@ def _relu(ops: TensorBuilder, node: Attributes, x: Value) -> Value:
 
 
 def _leaky_relu(ops: TensorBuilder, node: Attributes, x: Value) -> Value:
-    alpha = node.get("alpha", 0.01)
+    alpha = node.get("alpha", LEAKY_SLOPE)
     return ops.map(symbolic(x), lambda rows: ops.graph.leaky_relu(rows, alpha))
 
 
@@ -126,7 +129,9 @@ def _batch_norm(
         raise UnsupportedError("it is in training mode; export the model in eval mode")
     tensor = symbolic(x)
     shape = (-1, *([1] * max(0, len(tensor.shape) - 2)))
-    deviation = np.sqrt(constant(variance, "the variance") + node.get("epsilon", 1e-5))
+    deviation = np.sqrt(
+        constant(variance, "the variance") + node.get("epsilon", BATCH_NORM_EPSILON)
+    )
     factor = constant(scale, "the scale") / deviation
     shift = constant(offset, "the offset") - constant(mean, "the mean") * factor
     scaled = ops.map_with_constant(ops.graph.scale, tensor, factor.reshape(shape))

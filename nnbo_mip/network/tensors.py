@@ -26,7 +26,7 @@ Layout: TypeAlias = npt.NDArray[np.intp]
 BATCH = 2
 """Points in the batch on which moves are tried out."""
 
-MAX_ELEMENTS = 1 << 24
+MAX_ELEMENTS = 1 << 22
 """Largest number of entries a tensor may have; files that ask for more are hostile."""
 
 
