@@ -168,7 +168,7 @@ def test_an_interrupted_search_returns_what_it_has():
         assert result.value <= result.bound
 
 
-@pytest.mark.parametrize("options", [dict(max_boxes=0), dict(max_open=1)])
+@pytest.mark.parametrize("options", [{"max_boxes": 0}, {"max_open": 1}])
 def test_bad_box_options(options):
     with pytest.raises(InputError, match="at least"):
         BoxOptions(**options)

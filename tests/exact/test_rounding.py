@@ -20,7 +20,8 @@ def rational_pass(network: Network, point: np.ndarray) -> tuple[list[list[Fracti
             total = Fraction(float(affine.bias[row]))
             for source in affine.terms:
                 weights = affine.dense(source)[row]
-                total += sum(Fraction(float(w)) * h for w, h in zip(weights, sources[source], strict=True))
+                pairs = zip(weights, sources[source], strict=True)
+                total += sum(Fraction(float(w)) * h for w, h in pairs)
             z.append(total)
         before.append(z)
         sources.append([max(v, Fraction(0)) for v in z])
@@ -32,7 +33,8 @@ def test_forward_pass_stays_within_the_constants(scale):
     rng = np.random.default_rng(3)
     plain = random_network(rng, 3, (7, 5, 4), skips=True)
     network = Network(
-        3, tuple(type(a)(a.bias, {k: scale * w for k, w in a.terms.items()}) for a in plain.layers),
+        3,
+        tuple(type(a)(a.bias, {k: scale * w for k, w in a.terms.items()}) for a in plain.layers),
         plain.head,
     )
     domain = asymmetric_box(rng, 3)

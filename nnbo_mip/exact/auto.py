@@ -1,0 +1,127 @@
+"""The engine that chooses engines.
+
+Measured on the fixture nets: up to five inputs boxes close any width that was tried
+(ensembles of 160 ReLUs, 256 random features) where ReLU phases cannot; from ten inputs on
+it is the other way round; with few undecided ReLUs phases are as fast anywhere. In
+between neither rule is safe, so the engines take turns with growing budgets of work, and
+share the incumbent and the best bound. One free coordinate, or a small finite domain, is
+enumerated.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+
+from nnbo_mip.exact import boxes, enumeration, mip, phases
+from nnbo_mip.exact.monitor import Monitor
+from nnbo_mip.exact.primal import climb
+from nnbo_mip.exact.problem import Problem
+from nnbo_mip.exact.result import EngineResult
+
+ENGINE = "auto"
+
+FEW_INPUTS = 6
+"""Free coordinates up to which boxes go first."""
+
+FIRST_BOXES = 300_000
+FIRST_NODES = 50_000
+GROWTH = 8
+"""Budgets of the first turn, and what they are multiplied with from turn to turn."""
+
+CHEAP_ENUMERATION = 1e9
+"""Estimated floating-point operations up to which an exact enumeration goes first."""
+
+MOST_RELUS_FOR_PHASES = 700
+"""ReLUs up to which the dense dictionary of the phase engine is worth having."""
+
+
+@dataclass(frozen=True)
+class AutoOptions:
+    """Options of the automatic choice.
+
+    Parameters
+    ----------
+    solver : str
+        MILP solver for problems that neither boxes nor phases close.
+    seed : int
+        Seed of the random starts of the primal side.
+    """
+
+    solver: str = "highs"
+    seed: int = 0
+
+
+Turn = Callable[[], EngineResult]
+
+
+def solve(problem: Problem, options: AutoOptions, monitor: Monitor) -> EngineResult:
+    """Maximize f over the domain with whatever closes the gap."""
+    if enumeration.supports(problem) and enumeration.estimate_cost(problem) <= CHEAP_ENUMERATION:
+        turns: Iterator[Turn] = iter([lambda: _enumerate(problem, monitor)])
+        turns = chain(turns, _turns(problem, options, monitor, with_mip=True))
+    else:
+        turns = _turns(problem, options, monitor, with_mip=True)
+    return _take(turns, problem, options, monitor)
+
+
+def solve_bab(problem: Problem, options: AutoOptions, monitor: Monitor) -> EngineResult:
+    """Maximize by branch and bound, over boxes and over phases in turns."""
+    return _take(_turns(problem, options, monitor, with_mip=False), problem, options, monitor)
+
+
+def _enumerate(problem: Problem, monitor: Monitor) -> EngineResult:
+    return enumeration.solve(problem, enumeration.EnumerateOptions(), monitor)
+
+
+def _turns(
+    problem: Problem, options: AutoOptions, monitor: Monitor, *, with_mip: bool
+) -> Iterator[Turn]:
+    """Yield the engines in the order in which they take turns, with growing budgets."""
+    free = int((problem.domain.upper > problem.domain.lower).sum())
+    use_phases = phases.supports(problem) and problem.network.n_relus <= MOST_RELUS_FOR_PHASES
+    factor = 1
+    while True:
+        box_options = boxes.BoxOptions(max_boxes=FIRST_BOXES * factor, seed=options.seed)
+        phase_options = phases.PhaseOptions(max_nodes=FIRST_NODES * factor, seed=options.seed)
+        by_boxes = partial(boxes.solve, problem, box_options, monitor)
+        by_phases = partial(phases.solve, problem, phase_options, monitor)
+        if free <= FEW_INPUTS:
+            yield by_boxes
+            if use_phases:
+                yield by_phases
+        else:
+            if use_phases:
+                yield by_phases
+            yield by_boxes
+        if with_mip and not use_phases and factor == GROWTH:
+            mip_options = mip.MipOptions(solver=options.solver, seed=options.seed)
+            yield partial(mip.solve, problem, mip_options, monitor)
+        factor *= GROWTH
+
+
+def _take(
+    turns: Iterator[Turn], problem: Problem, options: AutoOptions, monitor: Monitor
+) -> EngineResult:
+    """Take turns until the gap is closed or time is up; return the best of all of them."""
+    counters: Counter[str] = Counter()
+    climb(problem, monitor, seed=options.seed)
+    for turn in turns:
+        result = turn()
+        counters.update({k: n for k, n in result.counters.items() if k != "evaluations"})
+        if result.status == "infeasible":
+            return result
+        if result.kind != "none":
+            monitor.tighten(result.bound, result.kind, result.engine)
+        if monitor.closed() or monitor.should_stop():
+            break
+    return monitor.result(
+        monitor.bound_engine or ENGINE,
+        monitor.bound,
+        monitor.bound_kind,
+        counters=counters,
+        stopped=monitor.should_stop() and not monitor.closed(),
+    )
