@@ -20,7 +20,6 @@ from nnbo_mip.network.graph import Network
 if TYPE_CHECKING:
     import torch
 
-STEPS = 2000
 LEARNING_RATE = 5e-3
 MLP_DECAY = 1e-5
 NOMU_DECAY = 1e-6
@@ -48,6 +47,8 @@ class Recipe:
         A key of `benchmarks.functions.FUNCTIONS`.
     inputs, depth, width, seed : int
         Shape and seed.
+    steps : int
+        Full-batch steps of Adam.
     """
 
     kind: str
@@ -56,6 +57,7 @@ class Recipe:
     depth: int
     width: int
     seed: int = 0
+    steps: int = 2000
 
     @property
     def name(self) -> str:
@@ -96,13 +98,14 @@ def _mlp(points: FloatArray, values: FloatArray, recipe: Recipe, seed: int) -> l
     """Full-batch Adam on the squared error; return the maps of a plain net."""
     import torch
 
+    torch.set_num_threads(1)
     torch.manual_seed(seed)
     linears = _linears([recipe.inputs, *[recipe.width] * recipe.depth, 1])
     x = torch.from_numpy(points)
     y = torch.from_numpy(values)
     parameters = [p for linear in linears for p in linear.parameters()]
     optimizer = torch.optim.Adam(parameters, lr=LEARNING_RATE)
-    for _ in range(STEPS):
+    for _ in range(recipe.steps):
         optimizer.zero_grad()
         loss = ((_forward(linears, x)[-1][:, 0] - y) ** 2).mean()
         (loss + MLP_DECAY * _squares(parameters)).backward()  # type: ignore[no-untyped-call]
@@ -120,6 +123,7 @@ def _nomu(
     """
     import torch
 
+    torch.set_num_threads(1)
     torch.manual_seed(int(rng.integers(2**31)))
     widths = [recipe.inputs, *[recipe.width] * recipe.depth]
     main, side = _linears([*widths, 1]), _linears(widths)
@@ -133,7 +137,7 @@ def _nomu(
         side_hidden = torch.relu(_forward(side, batch)[-1])
         return mean[:, 0], raw(torch.cat([main_hidden, side_hidden], dim=1))[:, 0]
 
-    for _ in range(STEPS):
+    for _ in range(recipe.steps):
         optimizer.zero_grad()
         mean, at_data = outputs(x)
         anywhere = torch.from_numpy(rng.uniform(-1.0, 1.0, (NOMU_ARTIFICIAL_POINTS, recipe.inputs)))
