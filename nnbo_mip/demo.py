@@ -69,17 +69,17 @@ def run(say: Callable[[str], None]) -> bool:
     say(f"{network!r}; root mean square error {error:.2f} on fresh points.")
     say(f"At 10,000 random points it lies between {sampled.min():.3f} and {sampled.max():.3f}.\n")
     confirmed = [
-        _tell("1. Its maximum over the box", network, certify(network, box, method="boxes"), say),
+        _tell("1. Its maximum over the box", network, certify(network, box), say),
         _tell(
             "2. Its minimum over the box",
             network,
-            certify(network, box, direction="minimize", method="boxes"),
+            certify(network, box, direction="minimize"),
             say,
         ),
         _tell(
             "3. Its maximum where y is an integer and x + 2 y <= 1.5",
             network,
-            certify(network, constrained, method="boxes"),
+            certify(network, constrained),
             say,
         ),
     ]

@@ -55,19 +55,19 @@ class Recheck:
     Parameters
     ----------
     verdict : {"proved", "counterexample", "stuck", "time"}
-        ``stuck``: a box too small to be halved could not be bounded by the level;
+        ``stuck``: a part that cannot be split could not be bounded by the level;
         ``time``: the deadline came first.
     x : (d,) array or None
         The counterexample, or a point of the box that is stuck.
-    boxes : int
-        Boxes looked at.
+    count : int
+        Boxes, or nodes, looked at.
     share : float
         Share of the domain that is finished, by halvings.
     """
 
     verdict: Verdict
     x: FloatArray | None
-    boxes: int
+    count: int
     share: float
 
 

@@ -134,6 +134,13 @@ class BoxBounder:
         corner_terms = np.maximum(slopes * lower, slopes * upper).sum(axis=0)
         return np.asarray(constant + corner_terms + self.output_error)
 
+    def ends(self, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return proven ends (n,) of all pre-activations over one box (d,), layer by layer."""
+        pairs, _ = self._forward(lower[:, None], upper[:, None])
+        low = [pair[0][:, 0] for pair in pairs]
+        high = [pair[1][:, 0] for pair in pairs]
+        return np.concatenate([*low, np.empty(0)]), np.concatenate([*high, np.empty(0)])
+
     # -- hidden layers ----------------------------------------------------------------
 
     def _forward(

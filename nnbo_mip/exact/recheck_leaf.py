@@ -15,6 +15,7 @@ closes where the claimed bound is the maximum to the last digit, which no relaxa
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
@@ -29,6 +30,11 @@ BoolArray = npt.NDArray[np.bool_]
 ELASTIC_COST = 1e4
 """Price of violating a condition in the linear program, in units of the objective; a
 pattern that does not occur in the box is thereby bounded far below."""
+
+
+RELIEFS = (1e-5, 0.0)
+"""By how much conditions are relieved in the program, more than its tolerances. Where they
+just touch the box, the program may else take them for contradictions, at that price."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,20 +73,40 @@ def leaf_is_below(
     limit : (m,) array
     level : float
     """
-    near = np.maximum(A * leaf.lower, A * leaf.upper).sum(axis=1) >= limit - 1e-6 * np.abs(limit)
-    rows = _rows_as_conditions(A[near], limit[near])
-    ends = Dyadic.of(leaf.lower), Dyadic.of(leaf.upper)
     for signs in product((False, True), repeat=leaf.undecided):
         switched = iter(signs)
-        active = [
+        pattern = [
             np.array([next(switched) if free else on for on, free in zip(*masks, strict=True)])
             for masks in zip(leaf.active, leaf.unstable, strict=True)
         ]
-        preactivations, output = network.pieces([mask.astype(bool) for mask in active])
-        conditions = [*_sign_conditions(preactivations, active, leaf.unstable), *rows]
-        if not _dual_bound_is_below(output, conditions, leaf, ends, level):
+        if not pattern_is_below(network, leaf, pattern, A, limit, level):
             return False
     return True
+
+
+def pattern_is_below(
+    network: ExactNetwork,
+    leaf: Leaf,
+    pattern: list[BoolArray],
+    A: FloatArray,
+    limit: FloatArray,
+    level: float,
+) -> bool:
+    """Whether ``f(x) <= level`` is proven where the undecided ReLUs are as in a pattern.
+
+    Parameters
+    ----------
+    pattern : list of (n_l,) bool arrays
+        Which ReLUs pass their input.
+    """
+    near = np.maximum(A * leaf.lower, A * leaf.upper).sum(axis=1) >= limit - 1e-6 * np.abs(limit)
+    preactivations, output = network.pieces([mask.astype(bool) for mask in pattern])
+    conditions = [
+        *_sign_conditions(preactivations, pattern, leaf.unstable),
+        *_rows_as_conditions(A[near], limit[near]),
+    ]
+    ends = Dyadic.of(leaf.lower), Dyadic.of(leaf.upper)
+    return _dual_bound_is_below(output, conditions, leaf, ends, level)
 
 
 def leaf_is_empty(leaf: Leaf, A: FloatArray, limit: FloatArray) -> bool:
@@ -114,10 +140,7 @@ def _dual_bound_is_below(
     ends: tuple[Dyadic, Dyadic],
     level: float,
 ) -> bool:
-    candidates = [np.zeros(len(conditions))]
-    if conditions:
-        candidates.append(_multipliers(output, conditions, leaf))
-    for multipliers in candidates:
+    for multipliers in _candidates(output, conditions, leaf):
         form = output
         for condition, multiplier in zip(conditions, multipliers, strict=True):
             if multiplier > 0.0:
@@ -135,36 +158,39 @@ def _largest(form: Dyadic, ends: tuple[Dyadic, Dyadic]) -> Dyadic:
     return form[-1] + (at_upper * ends[1]).total() + (at_lower * ends[0]).total()
 
 
-def _multipliers(output: Dyadic, conditions: list[Dyadic], leaf: Leaf) -> FloatArray:
-    """Solve for good multipliers in float64, in the box's own unit coordinates."""
-    from scipy.optimize import linprog
-
+def _candidates(output: Dyadic, conditions: list[Dyadic], leaf: Leaf) -> Iterator[FloatArray]:
+    """Yield multipliers that may bound the output well, one for each condition."""
+    nothing = np.zeros(len(conditions))
+    yield nothing
     middle, radius = 0.5 * (leaf.lower + leaf.upper), 0.5 * (leaf.upper - leaf.lower)
     target, _ = _unit_form(output.floats(), middle, radius)
-    scale = np.abs(target).max(initial=0.0)
     forms = [_unit_form(condition.floats(), middle, radius) for condition in conditions]
     sizes = np.array([np.abs(slopes).max(initial=0.0) for slopes, _ in forms])
-    if scale == 0.0:
-        scale = 1.0
-    usable = sizes > 0.0
-    multipliers = np.zeros(len(conditions))
-    if not usable.any():
-        return multipliers
-    chosen = np.flatnonzero(usable)
+    chosen = np.flatnonzero(sizes > 0.0)
+    if not chosen.size:
+        return
+    scale = np.abs(target).max(initial=0.0) or 1.0
     slopes = np.array([forms[i][0] / sizes[i] for i in chosen])
     constants = np.array([forms[i][1] / sizes[i] for i in chosen])
-    # maximize target . t - cost * e   s.t.   slopes . t + constants + e >= 0,  |t| <= 1
+    for relief in RELIEFS:
+        multipliers = nothing.copy()
+        prices = _prices(target / scale, slopes, constants + relief)
+        multipliers[chosen] = np.nan_to_num(prices * scale / sizes[chosen])
+        yield multipliers
+
+
+def _prices(target: FloatArray, slopes: FloatArray, constants: FloatArray) -> FloatArray:
+    """Solve ``max target . t - cost e, slopes . t + constants + e >= 0, |t| <= 1``, e >= 0."""
+    from scipy.optimize import linprog
+
     answer = linprog(
-        np.append(-target / scale, ELASTIC_COST),
-        A_ub=np.hstack([-slopes, -np.ones((len(chosen), 1))]),
+        np.append(-target, ELASTIC_COST),
+        A_ub=np.hstack([-slopes, -np.ones((len(slopes), 1))]),
         b_ub=constants,
         bounds=[*[(-1.0, 1.0)] * len(target), (0.0, None)],
         method="highs-ds",
     )
-    if answer.status == 0:
-        prices = np.maximum(-answer.ineqlin.marginals, 0.0)
-        multipliers[chosen] = prices * scale / sizes[chosen]
-    return np.where(np.isfinite(multipliers), multipliers, 0.0)
+    return np.maximum(-answer.ineqlin.marginals, 0.0) if answer.status == 0 else constants * 0.0
 
 
 def _unit_form(

@@ -1,8 +1,9 @@
 """Proves or disproves a bound again, by whatever did not make it.
 
 First an attack: a point that scores above the bound, in real arithmetic, ends the matter.
-Then provers take turns, the most promising first: boxes (`recheck`), which no engine
-shares, where there are few inputs; engines other than the claimant where there are many.
+Then provers take turns, the most promising first: the two searches that were written for
+checking, over boxes (`recheck`) where there are few inputs and over ReLU phases
+(`recheck_phases`) where there are many; then engines other than the claimant.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ from nnbo_mip.exact.attack import high_points
 from nnbo_mip.exact.dyadic import ExactNetwork
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.problem import Problem
-from nnbo_mip.exact.recheck import recheck
+from nnbo_mip.exact.recheck import Recheck, recheck
 from nnbo_mip.exact.recheck_bounds import BoxBounder
+from nnbo_mip.exact.recheck_phases import MOST_RELUS, recheck_phases
 from nnbo_mip.exact.result import EngineResult
 from nnbo_mip.network.affine import FloatArray
 
@@ -145,27 +147,29 @@ def _provers(claim: Claim, starts: FloatArray, claimant: str, seed: int) -> Iter
     """Yield who may prove the claim, in the order in which they are asked."""
     domain = claim.problem.domain
     few = int((domain.upper > domain.lower).sum()) <= FEW_INPUTS
-    by_boxes = partial(_by_boxes, claim)
+    by_boxes = partial(_by_search, claim, "boxes", recheck)
     if few or claim.level == -math.inf:
         yield by_boxes
+    if claim.level != -math.inf and claim.problem.network.n_relus <= MOST_RELUS:
+        yield partial(_by_search, claim, "ReLU phases", recheck_phases)
     if claimant != "phases":
-        yield partial(_by_engine, claim, starts, 1.0 - 1e-9, "ReLU phases", partial(_phases, seed))
+        yield partial(_by_engine, claim, starts, 1.0 - 1e-9, "phases", partial(_phases, seed))
     yield partial(_by_engine, claim, starts, 0.5, *_other_solver(claimant, seed))
     if not few and claim.level != -math.inf:
         yield by_boxes
 
 
-def _by_boxes(claim: Claim, seconds: float) -> Outcome:
-    answer = recheck(claim.problem, claim.level, seconds)
+def _by_search(
+    claim: Claim, name: str, search: Callable[[Problem, float, float], Recheck], seconds: float
+) -> Outcome:
+    answer = search(claim.problem, claim.level, seconds)
     if answer.verdict == "proved":
-        return "confirmed", f"{claim.sentence}: proven again with {answer.boxes} boxes."
+        return "confirmed", f"{claim.sentence}: proven again with {answer.count:,} {name}."
     if answer.verdict == "counterexample" and answer.x is not None:
         return claim.refuted_by(answer.x)
     if answer.verdict == "stuck" and answer.x is not None:
-        return "undecided", (
-            f"at {answer.x.tolist()} boxes cannot tell the bound from the best score there is"
-        )
-    return "undecided", f"boxes had settled {answer.share:.0%} of the space when time was up"
+        return "undecided", f"{name} cannot tell the bound from the score at {answer.x.tolist()}"
+    return "undecided", f"{name} had settled {answer.share:.0%} of the space when time was up"
 
 
 Engine: TypeAlias = Callable[[Problem, Monitor], EngineResult]
@@ -216,16 +220,28 @@ def _other_solver(claimant: str, seed: int) -> tuple[str, Engine]:
         except MissingExtraError:
             pass
         else:
-            return "SCIP", partial(_mip, seed, "scip", True)
+            return "SCIP", partial(_mip, MipChoice("scip", "sos1", True), seed)
     if "highs" in claimant:
-        return "HiGHS without presolve", partial(_mip, seed, "highs", False)
-    return "HiGHS", partial(_mip, seed, "highs", True)
+        return "HiGHS without presolve", partial(_mip, MipChoice("highs", "bigm", False), seed)
+    return "HiGHS", partial(_mip, MipChoice("highs", "bigm", True), seed)
 
 
-def _mip(
-    seed: int, solver: str, presolve: bool, problem: Problem, monitor: Monitor
-) -> EngineResult:
+@dataclass(frozen=True)
+class MipChoice:
+    """A solver, the formulation that suits it, and whether it may presolve."""
+
+    solver: str
+    formulation: str
+    presolve: bool
+
+
+def _mip(choice: MipChoice, seed: int, problem: Problem, monitor: Monitor) -> EngineResult:
     from nnbo_mip.exact import mip
 
-    options = mip.MipOptions(solver=solver, seed=seed, presolve=presolve)
+    options = mip.MipOptions(
+        solver=choice.solver,
+        formulation=choice.formulation,
+        seed=seed,
+        presolve=choice.presolve,
+    )
     return mip.solve(problem, options, monitor)
