@@ -32,6 +32,8 @@ class Contestant:
         Whether the negated network is minimized instead; value and bound are negated back.
     checked : bool
         Whether the certificate is checked too; one that is refuted counts as an error.
+    specialist : bool
+        Whether it may refuse a case that is not of its kind.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Contestant:
     packages: tuple[str, ...] = ()
     mirrored: bool = False
     checked: bool = False
+    specialist: bool = False
 
     def installed(self) -> bool:
         """Whether the packages it needs are there."""
@@ -46,12 +49,13 @@ class Contestant:
 
     def run(self, case: FuzzCase, gap: float, limit: float) -> Record:
         """Solve; what is raised becomes the status ``unsupported`` or ``error``."""
-        from nnbo_mip.errors import UnsupportedError
+        from nnbo_mip.errors import InputError, UnsupportedError
 
+        refusals = (UnsupportedError, InputError) if self.specialist else UnsupportedError
         started = cpu_seconds()
         try:
             record = self._solve(case, gap, limit)
-        except UnsupportedError as error:
+        except refusals as error:
             record = Record(case.index, self.name, "unsupported", message=str(error))
         except Exception as error:
             message = f"{type(error).__name__}: {error}"
@@ -98,8 +102,8 @@ _ALL = (
     Contestant("auto:check", {"method": "auto"}, checked=True),
     Contestant("bab", {"method": "bab"}),
     Contestant("boxes", {"method": "boxes"}),
-    Contestant("phases", {"method": "phases"}),
-    Contestant("enumerate", {"method": "enumerate"}),
+    Contestant("phases", {"method": "phases"}, specialist=True),
+    Contestant("enumerate", {"method": "enumerate"}, specialist=True),
     _mip("mip:highs", "highs", "bigm"),
     _mip("mip:highs:partition", "highs", "partition"),
     _mip("mip:scip", "scip", "bigm", "pyscipopt"),
