@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -31,7 +32,7 @@ def run(command: str) -> Result:
 
 
 def certify(arguments: str) -> Result:
-    return run(f"certify {arguments} --method boxes")
+    return run(f"certify {arguments}")
 
 
 def answer(result: Result) -> dict[str, Any]:
@@ -77,7 +78,7 @@ def test_certify_answers_in_json(arguments: str, value: float, x: list[float] | 
 
 @pytest.mark.usefixtures("folder")
 def test_an_open_gap_exits_with_1() -> None:
-    rng = __import__("numpy").random.default_rng(2)
+    rng = np.random.default_rng(2)
     layers = [(rng.normal(size=(60, 14)), rng.normal(size=60))]
     layers += [(rng.normal(size=(60, 60)), rng.normal(size=60)), (rng.normal(size=(1, 60)), [0.5])]
     nm.Network.from_layers(layers).save("wide.npz")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
@@ -14,7 +15,7 @@ from nnbo_mip.exact.certificate import Certificate, Direction, Output
 from nnbo_mip.exact.certify_result import CertifyResult
 from nnbo_mip.exact.infeasibility import why_empty
 from nnbo_mip.exact.interruption import interruptible
-from nnbo_mip.exact.methods import METHODS, Choices, rough
+from nnbo_mip.exact.methods import METHODS, Choices, quick
 from nnbo_mip.exact.monitor import Monitor, ProgressCallback
 from nnbo_mip.exact.outcome import Outcome, settle
 from nnbo_mip.exact.problem import Problem
@@ -175,11 +176,17 @@ def _reporting(progress: object, sign: float) -> AbstractContextManager[Progress
 def _solve(
     method: str, problem: Problem, choices: Choices, monitor: Monitor
 ) -> tuple[EngineResult, str]:
-    """Run the engine; if its solver breaks down, fall back to a quick value and bound."""
+    """Run the engine; without any proof from it, fall back to a quick value and bound."""
+    complaint = ""
     try:
-        return METHODS[method](problem, choices, monitor), ""
+        result = METHODS[method](problem, choices, monitor)
+        if math.isfinite(min(result.bound, monitor.bound)) or result.status == "infeasible":
+            return result, ""
+        if method == "mip" and choices.formulation == "naive":
+            return result, ""  # asked for the guess, gets the guess
     except SolverError as error:
-        return rough(problem, choices, monitor), f"The solver broke down: {error}"
+        complaint = f"The solver broke down: {error}"
+    return quick(problem, choices, monitor), complaint
 
 
 def _assemble(

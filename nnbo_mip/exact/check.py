@@ -123,7 +123,7 @@ def _judge(
     if certificate.status == "heuristic":
         return "confirmed", "the value is right; the certificate claims no bound."
     x = None if certificate.x is None else np.array(certificate.x)
-    return reprove(problem, sign * certificate.bound, sign, x, certificate.engine, deadline, seed)
+    return reprove(problem, sign * certificate.bound, sign, x, certificate.prover, deadline, seed)
 
 
 def _domain(space: Space | Domain) -> Domain:

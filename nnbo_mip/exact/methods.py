@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -29,6 +30,9 @@ class Choices:
     formulation: str
     seed: int
 
+
+SLOPE_STEPS = 8
+"""Steps on the slopes of the relaxation that `quick` makes."""
 
 Method: TypeAlias = Callable[[Problem, Choices, Monitor], EngineResult]
 
@@ -84,12 +88,20 @@ METHODS: dict[str, Method] = {
 }
 
 
-def rough(problem: Problem, choices: Choices, monitor: Monitor) -> EngineResult:
-    """Return a value and a proven bound quickly, for when an engine broke down."""
-    from nnbo_mip.exact import boxes
+def quick(problem: Problem, choices: Choices, monitor: Monitor) -> EngineResult:
+    """Return a value and the bound of one relaxation over the whole box, whatever the clock says.
 
-    options = boxes.BoxOptions(max_boxes=ROUGH_BOXES, seed=choices.seed)
-    return boxes.solve(problem, options, monitor)
+    For when an engine broke down or had no time to prove anything.
+    """
+    from nnbo_mip.exact.primal import climb
+    from nnbo_mip.exact.relaxation import Relaxer
 
-
-ROUGH_BOXES = 256
+    domain = problem.domain
+    lower, upper, feasible = domain.tighten(domain.lower[None, :], domain.upper[None, :])
+    if not feasible[0]:
+        return monitor.result("propagation", -math.inf, "rigorous", counters={})
+    if monitor.best_x is None:
+        climb(problem, monitor, seed=choices.seed)
+    relaxer = Relaxer(problem.network, problem.rounding)
+    planes = relaxer.bound(lower.T, upper.T, monitor.cutoff, SLOPE_STEPS)
+    return monitor.result("relaxation", float(planes.bound[0]), "rigorous", counters={"boxes": 1})

@@ -97,7 +97,7 @@ def reprove(
     x : (d,) array or None
         The best point the claimant knew.
     claimant : str
-        The engine that made the claim, which will not be asked.
+        Engine and solver that made the claim, which will not be asked.
     deadline : float
         A time of `time.perf_counter`.
     seed : int

@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
+from nnbo_mip.exact import reproof
 from nnbo_mip.exact.check import CheckResult
+from nnbo_mip.exact.methods import METHODS
 from tests.exact.claims import certified, tent, two_outputs
 
 BOX = nm.Space.box([1.0], [7.0])
@@ -37,7 +39,7 @@ def random_network(seed: int, sizes: tuple[int, ...]) -> nm.Network:
 
 
 @pytest.mark.parametrize("direction", ["maximize", "minimize"])
-@pytest.mark.parametrize("method", ["boxes", "phases"])
+@pytest.mark.parametrize("method", sorted(METHODS))
 def test_a_true_claim_is_confirmed(direction: str, method: str) -> None:
     certificate = certified(direction=direction, method=method).certificate
     assert certificate.check(tent()).confirmed
@@ -88,15 +90,44 @@ def test_a_claim_over_a_mixed_space_is_confirmed() -> None:
         assert result.certificate.check(network, space).confirmed
 
 
-def test_many_inputs_are_confirmed_by_another_engine() -> None:
+def many_inputs() -> tuple[nm.Network, nm.Certificate]:
     network = random_network(9, (12, 10, 1))
-    box = nm.Space.box(np.full(12, -0.5), np.full(12, 1.0))
-    result = nm.certify(network, box, method="phases")
+    result = nm.certify(network, nm.Space.box(np.full(12, -0.5), np.full(12, 1.0)))
     assert result.status == "optimal"
-    by_other_code = replace(result.certificate, engine="mip", solver="scip", digest="")
-    answer = by_other_code.check(network)
+    loose = result.value + 1e-3
+    certificate = replace(
+        result.certificate, bound=loose, gap=loose - result.value, requested_gap=1e-2, digest=""
+    )
+    return network, certificate
+
+
+def test_many_inputs_are_confirmed_over_phases() -> None:
+    network, certificate = many_inputs()
+    answer = certificate.check(network)
     assert answer.confirmed
-    assert "phases" in answer.reason
+    assert "ReLU phases" in answer.reason
+    best = certificate.value - 1e-6
+    below = replace(certificate, bound=best, value=best, gap=0.0, digest="")
+    assert below.check(network).refuted
+
+
+@pytest.mark.parametrize("claimant", ["phases", "boxes", "mip with scip 10.0"])
+def test_other_engines_confirm_where_the_searches_cannot(
+    claimant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reproof, "MOST_RELUS", 0)
+    monkeypatch.setattr(reproof, "FEW_INPUTS", 0)
+    network, certificate = many_inputs()
+    answer = replace(certificate, engine=claimant, digest="").check(network)
+    assert answer.confirmed
+    asked = "SCIP" if claimant == "phases" else "phases"
+    assert f"by {asked}" in answer.reason
+
+
+def test_the_other_solver_is_never_the_claimant() -> None:
+    assert reproof._other_solver("mip with highs 1.15", 0)[0] == "SCIP"
+    assert reproof._other_solver("mip with scip 10.0", 0)[0] == "HiGHS"
+    assert reproof._other_solver("scip, highs", 0)[0] == "HiGHS without presolve"
 
 
 def test_a_heuristic_result_claims_no_bound() -> None:
