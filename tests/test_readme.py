@@ -1,0 +1,48 @@
+"""The examples of README.md run, in the order in which they stand there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import nnbo_mip as nm
+from nnbo_mip.cli import app
+from nnbo_mip.cli_inputs import read_space
+
+README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+
+
+def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for block in blocks("python"):
+        exec(compile(block, "README.md", "exec"), names)
+    assert names["answer"].confirmed
+    commands = [
+        line.removeprefix("nnbo-mip ")
+        for block in blocks("sh")
+        for line in block.splitlines()
+        if line.startswith("nnbo-mip ")
+    ]
+    assert len(commands) == 3
+    for command in commands:
+        result = CliRunner().invoke(app, command.split())
+        assert result.exit_code == 0, result.output
+
+
+def test_the_space_file_can_be_read(tmp_path: Path) -> None:
+    (block,) = blocks("toml")
+    path = tmp_path / "space.toml"
+    path.write_text(block)
+    space = read_space(path)
+    assert isinstance(space, nm.Space)
+    assert space.dim_names == ("x", "n")
+    assert len(space.constraints) == 1
