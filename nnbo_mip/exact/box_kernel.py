@@ -60,7 +60,7 @@ def _bound_by_intervals(net, t, low, high, center, spread):
 
 
 @njit(cache=True, fastmath=FAST)
-def _propagate_forms(net, t, d, after_middle, after_half, middle, half):
+def _propagate_forms(net, t, d, lower, upper, offset, after_middle, after_half, middle, half):
     """Send the affine forms behind the ReLUs of the sources through layer t's weights."""
     first, end = net.offsets[t], net.offsets[t + 1]
     width = end - first
@@ -83,14 +83,18 @@ def _propagate_forms(net, t, d, after_middle, after_half, middle, half):
                 )
                 continue
             unit = begin + s
+            if upper[unit] == 0.0:
+                continue  # a dead ReLU
             weights = net.weights[at + start : at + stop]
+            for c in range(d + 1):
+                target = middle[c, first + start : first + stop]
+                _add_scaled(target, after_middle[c, unit], weights)
+            if upper[unit] == lower[unit] and offset[unit] == 0.0 and not net.reads_forms[source]:
+                continue  # a stable ReLU of a first layer is an affine form: no half difference
             magnitudes = net.magnitudes[at + start : at + stop]
             for c in range(d + 1):
-                m, h = after_middle[c, unit], after_half[c, unit]
-                if m != 0.0:
-                    _add_scaled(middle[c, first + start : first + stop], m, weights)
-                if h != 0.0:
-                    _add_scaled(half[c, first + start : first + stop], h, magnitudes)
+                target = half[c, first + start : first + stop]
+                _add_scaled(target, after_half[c, unit], magnitudes)
 
 
 @njit(cache=True, fastmath=FAST)
@@ -108,17 +112,17 @@ def _intersect_with_forms(first, end, d, box_center, box_radius, middle, half, l
 
 
 @njit(cache=True, fastmath=FAST)
-def _draw_lines(first, end, low, high, lower, upper, offset):
-    """Write the CROWN lines of a layer's ReLUs."""
-    for i in range(first, end):
-        if low[i] >= 0.0:
-            lower[i], upper[i], offset[i] = 1.0, 1.0, 0.0
-        elif high[i] <= 0.0:
-            lower[i], upper[i], offset[i] = 0.0, 0.0, 0.0
-        else:
-            slope = high[i] / (high[i] - low[i])
-            upper[i], offset[i] = slope, -slope * low[i]
-            lower[i] = 1.0 if high[i] > -low[i] else 0.0
+def _draw_lines(low, high, lower, upper, offset):
+    """Write the CROWN lines of a layer's ReLUs; all arguments are slices of the layer."""
+    for i in range(len(low)):
+        bottom, top = low[i], high[i]
+        crossing = bottom < 0.0 and top > 0.0
+        stable = 1.0 if bottom >= 0.0 else 0.0
+        slope = top / (top - bottom if crossing else 1.0)
+        flat = 1.0 if top > -bottom else 0.0
+        upper[i] = slope if crossing else stable
+        lower[i] = flat if crossing else stable
+        offset[i] = -slope * bottom if crossing else 0.0
 
 
 @njit(cache=True, fastmath=FAST)
@@ -250,7 +254,9 @@ def bound_boxes(net, lower_ends, upper_ends, level, slope_steps, slopes, constan
                 low[first + i] = center[i] - spread[i]
                 high[first + i] = center[i] + spread[i]
             if net.wants_forms[t] or net.reads_forms[t]:
-                _propagate_forms(net, t, d, after_middle, after_half, middle, half)
+                _propagate_forms(
+                    net, t, d, lower, upper, offset, after_middle, after_half, middle, half
+                )
             if net.reads_forms[t]:
                 _intersect_with_forms(
                     first, end, d, box_center, box_radius, middle, half, low, high
@@ -258,7 +264,10 @@ def bound_boxes(net, lower_ends, upper_ends, level, slope_steps, slopes, constan
             for i in range(first, end):
                 low[i] -= net.errors[i]
                 high[i] += net.errors[i]
-            _draw_lines(first, end, low, high, lower, upper, offset)
+            _draw_lines(
+                low[first:end], high[first:end], lower[first:end], upper[first:end],
+                offset[first:end],
+            )  # fmt: skip
             if net.wants_forms[t]:
                 _forms_after_relu(
                     first, end, d, lower, upper, offset, middle, half, after_middle, after_half
