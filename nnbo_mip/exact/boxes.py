@@ -43,6 +43,9 @@ LARGEST_FRONTIER_BYTES = 400 * 2**20
 CORNERS_OFFERED = 32
 """Corners a batch that are evaluated; the primal side has usually found the optimum before."""
 
+WORTH_ANOTHER_BOUND = 0.3
+"""A box that shrank to less than this share of its volume is bounded again, not split."""
+
 LARGEST_COMPILED = 1000
 """ReLUs up to which the compiled kernel bounds the boxes."""
 
@@ -138,23 +141,38 @@ class _BoxSearch:
         self._settle(float(bound[~open_boxes].max(initial=-np.inf)))
         lower, upper, bound = lower[:, open_boxes], upper[:, open_boxes], bound[open_boxes]
         slopes, reach = planes.slopes[:, open_boxes], planes.bound[open_boxes] - monitor.cutoff
-        lower, upper = _shrink(lower, upper, slopes, reach)
-        if len(bound):
+        new_lower, new_upper = _shrink(lower, upper, slopes, reach)
+        if (new_lower > lower).any() or (new_upper < upper).any():
             self._settle(monitor.cutoff)  # what was cut off is only known to be below this
+        share = _volume_share(new_lower, new_upper, lower, upper)
+        lower, upper = new_lower, new_upper
         if not domain.is_box:
             low_rows, high_rows, feasible = domain.tighten(lower.T, upper.T)
             lower, upper = low_rows[feasible].T, high_rows[feasible].T
-            slopes, bound = slopes[:, feasible], bound[feasible]
+            slopes, bound, share = slopes[:, feasible], bound[feasible], share[feasible]
+        again = share < WORTH_ANOTHER_BOUND
+        low, high, parents = self._split(
+            lower[:, ~again], upper[:, ~again], slopes[:, ~again], bound[~again]
+        )
+        return (
+            np.concatenate([low, lower[:, again]], axis=1),
+            np.concatenate([high, upper[:, again]], axis=1),
+            np.concatenate([parents, bound[again]]),
+        )
+
+    def _split(
+        self, lower: FloatArray, upper: FloatArray, slopes: FloatArray, bound: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the children of boxes and the bounds they inherit; settle what has none."""
         split = self.splitter.split(lower, upper, np.abs(slopes))
         atoms = split.unsplittable
         if atoms.any():
             # Nothing is left to split: a single point, or a box as narrow as is useful. It
             # may have shrunk since it was bounded.
-            monitor.offer(lower[:, atoms].T)
-            last = self.relaxer.bound(lower[:, atoms], upper[:, atoms], monitor.cutoff, 0)
+            self.monitor.offer(lower[:, atoms].T)
+            last = self.relaxer.bound(lower[:, atoms], upper[:, atoms], self.monitor.cutoff, 0)
             self._settle(float(np.minimum(bound[atoms], last.bound).max()))
-        parents = np.concatenate([bound[~atoms], bound[~atoms]])
-        return split.lower, split.upper, parents
+        return split.lower, split.upper, np.concatenate([bound[~atoms], bound[~atoms]])
 
 
 def _choose_relaxer(problem: Problem) -> Relaxer | CompiledRelaxer:
@@ -188,6 +206,15 @@ def _shrink(
     new_lower = np.where(slopes > 0.0, np.maximum(lower, _below(upper - width)), lower)
     new_upper = np.where(slopes < 0.0, np.minimum(upper, _above(lower + width)), upper)
     return new_lower, new_upper
+
+
+def _volume_share(
+    new_lower: FloatArray, new_upper: FloatArray, lower: FloatArray, upper: FloatArray
+) -> FloatArray:
+    """Return the share of each box's volume that is left, over its sides of positive length."""
+    width = upper - lower
+    shares = np.where(width > 0.0, (new_upper - new_lower) / np.where(width > 0, width, 1.0), 1.0)
+    return np.asarray(shares.prod(axis=0))
 
 
 def _below(values: FloatArray) -> FloatArray:
