@@ -203,7 +203,7 @@ class Monitor:
         else:
             # A pass at an admissible point is a lower bound on the float maximum, and the
             # promise "bound >= value" is kept even where the proof is tighter by an ulp.
-            bound = max(bound, self.best_value)
+            bound = max(float(bound), self.best_value)
             status = "optimal" if gap_closed(self.best_value, bound, self.gap) else "feasible"
         return EngineResult(
             x=self.best_x,

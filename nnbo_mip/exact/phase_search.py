@@ -24,6 +24,9 @@ from nnbo_mip.exact.simplex import (
 VIOLATION = 1e-9
 """Scaled amount by which h may differ from max(z, 0) without being branched on."""
 
+ROW_TOLERANCE = 1e-8
+"""Scaled amount by which a rounded point may break a row and still be worth repairing."""
+
 MAX_STEPS = 2000
 LEAST_GAIN = 1e-6
 
@@ -128,6 +131,19 @@ def _round_to_domain(value, low, high, grid_of, grid_start, grid_values, x):
 
 
 @njit(cache=True)
+def _respects_rows(A, r, low, high, first, x):
+    """Whether x keeps the rows from `first` on, which read inputs only, up to a tolerance."""
+    m, n = A.shape
+    for i in range(first, m):
+        total = r[i]
+        for k in range(len(x)):
+            total += A[i, k] * x[k]
+        if not low[n + i] - ROW_TOLERANCE <= total <= high[n + i] + ROW_TOLERANCE:
+            return False
+    return True
+
+
+@njit(cache=True)
 def _choose_relu(T, d, nonbasic, at_upper, low, high, row_of, column_of, value, n_inputs, n_relus):
     """Return (score, variable to fix at zero first) of the most promising undecided ReLU.
 
@@ -229,7 +245,7 @@ def search(
     ----------
     A, r, c, constant, sizes, row_sizes, row_errors, base_error : the program
         Columns are x (n_inputs) then h (n_relus); the slack of row j < n_relus is
-        ``h_j - z_j``, further rows are the triangles, the domain's rows, the cut-off row.
+        ``h_j - z_j``; further rows are the K triangles, then rows that read inputs only.
     start_low, start_high : (n + m,) ends at the root of the subtree
     grid_of : (n_inputs,) index into the grids, -1 for a real coordinate
     grid_start, grid_values : concatenated grids in the program's units
@@ -317,7 +333,9 @@ def search(
         else:
             _read_values(v, basic, nonbasic, at_upper, low, high, value, row_of, column_of)
             _round_to_domain(value, low, high, grid_of, grid_start, grid_values, x)
-            reached = _forward(unit_weights, unit_bias, c, constant, x, h)
+            reached = -np.inf
+            if _respects_rows(A, r, low, high, 2 * n_relus, x):
+                reached = _forward(unit_weights, unit_bias, c, constant, x, h)
             if reached > x_value:
                 x_value = reached
                 best_x[:] = x
