@@ -26,8 +26,9 @@ from benchmarks.report import Table
 from benchmarks.results import Row, make_row, read_rows, write_rows
 from benchmarks.targets import Target, targets
 
-LARGE = ((1, 5.0, 1e-9), (2, 120.0, 1e-3))
-"""For the NOMU of 2 x (3 x 1024): inputs, seconds aimed at, gap relative to the range."""
+LARGE = ((1, 5.0, 1e-7), (2, 120.0, 1e-3))
+"""For the NOMU of 2 x (3 x 1024): inputs, seconds aimed at, gap relative to the range. The
+rounding of a float64 pass through this network is about 1e-8."""
 
 
 def main(arguments: list[str] | None = None) -> int:
