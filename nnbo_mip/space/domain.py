@@ -154,7 +154,8 @@ class Domain:
         Returns
         -------
         lower, upper : (n, d) or (d,) arrays
-            Ends on the grids where there are grids. Meaningless where not feasible.
+            Ends on the grids where there are grids. Where not feasible, they mean nothing
+            (and may be crossed), but lie within the domain's ends.
         feasible : (n,) or () bool array
             False only where the box is proven to hold no admissible point.
         """

@@ -17,7 +17,7 @@ import numpy as np
 
 from nnbo_mip.space.arrays import BoolArray, FloatArray
 from nnbo_mip.space.program import Program, formulate
-from nnbo_mip.space.repairing import SLACK_SHARES, corrected, round_to_domain
+from nnbo_mip.space.repairing import SLACK_SHARES, corrected, repair, round_to_domain
 from nnbo_mip.space.rows import RowSystem
 
 if TYPE_CHECKING:
@@ -79,7 +79,9 @@ def find_start(
         if domain.admissible(point)[0]:
             points = [program.point(extreme, x) for extreme in extremes]
             return Start(point, sharp, np.array(points).reshape(-1, x.size))
-    return None
+    # Sets too narrow for the solver's tolerances; chains then find their own directions.
+    found = repair(domain, 0.5 * (lower + upper))
+    return None if found is None else Start(found, rows, np.empty((0, x.size)))
 
 
 def null_space(normals: FloatArray) -> FloatArray:

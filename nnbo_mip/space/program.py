@@ -51,8 +51,8 @@ class Program:
         Which coordinates are numbers rather than 0/1 members of a group.
     A, b : (m, p), (m,) arrays
         ``A v <= b``.
-    A_eq, b_eq : (e, p), (e,) arrays
-        ``A_eq v = b_eq``.
+    A_eq, b_eq, slack_eq : (e, p), (e,), (e,) arrays
+        ``|A_eq v - b_eq| <= slack_eq``.
     """
 
     columns: IntArray
@@ -66,6 +66,7 @@ class Program:
     b: FloatArray
     A_eq: FloatArray
     b_eq: FloatArray
+    slack_eq: FloatArray
 
     def point(self, v: FloatArray, x: FloatArray) -> FloatArray:
         """Return x (d,) with its coupled coordinates replaced by those of v (p,)."""
@@ -101,11 +102,19 @@ class Program:
         """
         from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
+        if not cost.size:
+            return np.empty(0)  # everything is fixed
         top = np.empty(0) if upper_extra is None else upper_extra
-        A, b = _widened(self.A, top.size), self.b
+        # Equalities with slack are two inequalities: on a narrow box their right-hand sides
+        # are rounding noise, and an exact equality would be infeasible.
+        loose = self.slack_eq > 0.0
+        A = np.vstack([self.A, self.A_eq[loose], -self.A_eq[loose]])
+        right, slack = self.b_eq[loose], self.slack_eq[loose]
+        b = np.concatenate([self.b, right + slack, slack - right])
+        A, A_eq, b_eq = _widened(A, top.size), self.A_eq[~loose], self.b_eq[~loose]
+        A_eq = _widened(A_eq, top.size)
         if A_extra is not None and b_extra is not None:
             A, b = np.vstack([A, A_extra]), np.concatenate([b, b_extra])
-        A_eq = _widened(self.A_eq, top.size)
         lower = np.concatenate([self.lower, np.zeros(top.size)])
         upper = np.concatenate([self.upper, top])
         whole = np.concatenate([self.whole, np.zeros(top.size, dtype=bool)])
@@ -114,10 +123,7 @@ class Program:
                 cost,
                 integrality=whole.astype(int),
                 bounds=Bounds(lower, upper),
-                constraints=[
-                    LinearConstraint(A, -np.inf, b),
-                    LinearConstraint(A_eq, self.b_eq, self.b_eq),
-                ],
+                constraints=[LinearConstraint(A, -np.inf, b), LinearConstraint(A_eq, b_eq, b_eq)],
                 options={"node_limit": NODE_LIMIT},
             )
             if mixed.x is None:
@@ -129,7 +135,7 @@ class Program:
             A_ub=A,
             b_ub=b,
             A_eq=A_eq,
-            b_eq=self.b_eq,
+            b_eq=b_eq,
             bounds=np.column_stack([lower, upper]),
             method="highs",
             options={"primal_feasibility_tolerance": LP_TOLERANCE},
@@ -150,7 +156,7 @@ def formulate(
 ) -> Program:
     """Write the coupled part of a domain, within a tightened box, as a program.
 
-    Inequalities are relaxed by `slack_share` (0 to 1) of their slack.
+    Rows are relaxed by `slack_share` (0 to 1) of their slack.
     """
     columns = coupled_columns(domain, rows)
     blocks = [_block(domain, int(j), lower[j], upper[j]) for j in columns]
@@ -161,33 +167,36 @@ def formulate(
     for position, block in enumerate(blocks):
         M[position, choices[position]] = block.scales
     exclusive = [choice for choice, block in zip(choices, blocks, strict=True) if block.is_listed]
-    exclusive += [
-        starts[np.searchsorted(columns, group)] for group in domain.one_hot if group[0] in columns
-    ]
+    for group in domain.one_hot:
+        if group[0] in columns:
+            members = [choices[position] for position in np.searchsorted(columns, group)]
+            exclusive.append(np.concatenate(members))
+    exclusive = [choice for choice in exclusive if choice.size]  # empty if all are fixed
     sums = np.zeros((len(exclusive), M.shape[1]))
     for row, chosen in zip(sums, exclusive, strict=True):
         row[chosen] = 1.0
     offset = np.array([block.offset for block in blocks])
-    A, b = _scaled(rows.A[:, columns], rows.b + slack_share * rows.slack, offset, M)
-    A_eq, b_eq = _scaled(rows.A_eq[:, columns], rows.b_eq, offset, M)
+    A, b, slack = _scaled(rows.A[:, columns], rows.b, rows.slack, offset, M)
+    A_eq, b_eq, slack_eq = _scaled(rows.A_eq[:, columns], rows.b_eq, rows.slack_eq, offset, M)
     return Program(
         columns=columns,
         offset=offset,
         M=M,
-        lower=np.concatenate([np.full(block.scales.size, block.lower) for block in blocks]),
-        upper=np.concatenate([np.full(block.scales.size, block.upper) for block in blocks]),
+        lower=np.repeat([block.lower for block in blocks], sizes),
+        upper=np.repeat([block.upper for block in blocks], sizes),
         whole=np.repeat([block.is_whole for block in blocks], sizes),
         measured=np.array([int(j) not in domain.one_hot_members for j in columns]),
         A=A,
-        b=b,
+        b=b + slack_share * slack,
         A_eq=np.vstack([A_eq, sums]),
         b_eq=np.concatenate([b_eq, np.ones(len(exclusive))]),
+        slack_eq=np.concatenate([slack_share * slack_eq, np.zeros(len(exclusive))]),
     )
 
 
 @dataclass(frozen=True)
 class _Block:
-    """The variables of one coordinate: ``x_j = offset + scales . v``."""
+    """The variables of one coordinate, none if it is fixed: ``x_j = offset + scales . v``."""
 
     offset: float
     scales: FloatArray
@@ -199,6 +208,8 @@ class _Block:
 
 def _block(domain: Domain, j: int, lower: float, upper: float) -> _Block:
     grid = domain.grids[j]
+    if lower == upper:
+        return _Block(lower, np.empty(0), 0.0, 0.0, is_whole=False)
     if grid is None:
         return _Block(lower, np.array([upper - lower]), 0.0, 1.0, is_whole=False)
     if j in domain.one_hot_members:
@@ -211,13 +222,19 @@ def _block(domain: Domain, j: int, lower: float, upper: float) -> _Block:
 
 
 def _scaled(
-    A: FloatArray, b: FloatArray, offset: FloatArray, M: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Rewrite ``A x <= b`` in the variables, each row divided by its largest coefficient."""
-    rewritten, right = A @ M, b - A @ offset
-    size = np.abs(rewritten).max(axis=1, initial=0.0)
+    A: FloatArray, b: FloatArray, slack: FloatArray, offset: FloatArray, M: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Rewrite ``A x <= b`` in the variables, each row divided by its size.
+
+    The size is the largest coefficient, or the slack if that is larger: such a row hardly
+    varies, and dividing by less would blow rounding up.
+    """
+    rewritten = A @ M
+    size = np.maximum(np.abs(rewritten).max(axis=1, initial=0.0), slack)
     size[size == 0.0] = 1.0
-    return rewritten / size[:, None], right / size
+    with np.errstate(over="ignore"):
+        right = (b - A @ offset) / size
+    return rewritten / size[:, None], right, slack / size
 
 
 def _widened(A: FloatArray, extra: int) -> FloatArray:

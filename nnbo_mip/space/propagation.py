@@ -48,10 +48,12 @@ def tighten(
         )
     if np.isnan(low).any() or np.isnan(high).any():
         raise InputError("the ends of boxes must be numbers; got nan; drop those boxes.")
+    meets = (low <= high) & (low <= domain.upper) & (high >= domain.lower)
+    feasible: BoolArray = np.asarray(np.atleast_2d(meets).all(axis=1))
+    # Clipped on both sides: the ends of infeasible boxes stay finite and small as well.
     # Fortran order: the work below goes column by column.
-    boxes_low = np.asarray(np.maximum(np.atleast_2d(low), domain.lower), order="F")
-    boxes_high = np.asarray(np.minimum(np.atleast_2d(high), domain.upper), order="F")
-    feasible: BoolArray = np.asarray((boxes_low <= boxes_high).all(axis=1))
+    boxes_low = np.clip(np.atleast_2d(low), domain.lower, domain.upper).copy(order="F")
+    boxes_high = np.clip(np.atleast_2d(high), domain.lower, domain.upper).copy(order="F")
     if not domain.is_box:
         _propagate(domain, boxes_low, boxes_high, feasible)
     shape = low.shape
@@ -96,9 +98,13 @@ def _apply_row(
         reach = (limit - total + least + error) / coefficients
     for position, j in enumerate(used):
         if coefficients[position] > 0.0:
-            np.minimum(high[:, j], np.nextafter(reach[:, position], np.inf), out=high[:, j])
+            end = np.nextafter(reach[:, position], np.inf)
+            feasible &= end >= low[:, j]
+            np.minimum(high[:, j], np.maximum(end, domain.lower[j]), out=high[:, j])
         else:
-            np.maximum(low[:, j], np.nextafter(reach[:, position], -np.inf), out=low[:, j])
+            end = np.nextafter(reach[:, position], -np.inf)
+            feasible &= end <= high[:, j]
+            np.maximum(low[:, j], np.minimum(end, domain.upper[j]), out=low[:, j])
     _round_to_grids(domain, used, low, high, feasible)
 
 

@@ -51,7 +51,10 @@ def repair(domain: Domain, x: npt.ArrayLike) -> FloatArray | None:
             point = corrected(domain, rows, round_to_domain(domain, nearest))
             if domain.admissible(point)[0]:
                 return point
-    return None
+    # Where solvers fail for lack of precision, least squares alone may still arrive.
+    within = round_to_domain(domain, np.clip(rounded, lower, upper))
+    point = corrected(domain, rows, within)
+    return point if domain.admissible(point)[0] else None
 
 
 def round_to_domain(domain: Domain, x: FloatArray) -> FloatArray:

@@ -73,6 +73,8 @@ class RowSystem:
         Amounts by which the inequalities may be exceeded.
     A_eq, b_eq : (e, d), (e,) arrays
         Equalities ``A_eq x = b_eq``.
+    slack_eq : (e,) array
+        Amounts by which the equalities may be missed on either side.
     """
 
     A: FloatArray
@@ -80,6 +82,7 @@ class RowSystem:
     slack: FloatArray
     A_eq: FloatArray
     b_eq: FloatArray
+    slack_eq: FloatArray
 
     @property
     def used(self) -> BoolArray:
@@ -94,6 +97,7 @@ class RowSystem:
             self.slack[~implied],
             np.vstack([self.A_eq, self.A[implied]]),
             np.concatenate([self.b_eq, self.b[implied]]),
+            np.concatenate([self.slack_eq, self.slack[implied]]),
         )
 
 
@@ -115,4 +119,11 @@ def separated(A: FloatArray, b: FloatArray, slack: FloatArray) -> RowSystem:
             first.append(partner)
             second.append(i)
     alone = np.setdiff1d(np.arange(b.size), [*first, *second])
-    return RowSystem(A[alone], b[alone], slack[alone], A[first], 0.5 * (b[first] - b[second]))
+    return RowSystem(
+        A[alone],
+        b[alone],
+        slack[alone],
+        A[first],
+        0.5 * (b[first] - b[second]),
+        0.5 * (b[first] + b[second] + slack[first] + slack[second]),
+    )

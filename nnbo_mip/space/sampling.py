@@ -39,7 +39,7 @@ def sample(domain: Domain, n: int, rng: np.random.Generator) -> FloatArray:
         raise InputError(f"n must be >= 0; got {n}; ask for a number of points.")
     lower, upper, feasible = domain.tighten(domain.lower, domain.upper)
     if not feasible:
-        raise _empty()
+        raise _empty("no point satisfies")
     if not domain.b.size:
         return product_sample(domain, lower, upper, n, rng)
     rows = separated(domain.A, domain.b, domain.row_slack)
@@ -107,7 +107,7 @@ def _walk_sample(
     elsewhere = product_sample(domain, lower, upper, n, rng)
     start = find_start(domain, lower, upper, rows, elsewhere[0])
     if start is None:
-        raise _empty()
+        raise _empty("none was found that satisfies")
     walk = Walk.of(domain, lower, upper, start)
     X = elsewhere
     X[:, walk.columns] = start.point[walk.columns]
@@ -128,8 +128,8 @@ def _walk_sample(
     )
 
 
-def _empty() -> InputError:
+def _empty(finding: str) -> InputError:
     return InputError(
-        "a space must have at least one admissible point to be sampled; no point satisfies the "
-        "constraints within the bounds; relax a constraint or widen a bound."
+        "a space must have an admissible point to be sampled; "
+        f"{finding} the constraints within the bounds; relax a constraint or widen a bound."
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -137,19 +138,16 @@ def space_from_dict(data: object) -> Space:
         ]
         if stored["named"]:
             return Space(dimensions, constraints)
-        space = Space.box(
-            [dimension.ends(model=False)[0] for dimension in dimensions],
-            [dimension.ends(model=False)[1] for dimension in dimensions],
-            constraints,
-        )
+        ends = [dimension.ends(model=False) for dimension in dimensions]
+        box = Space.box([low for low, _ in ends], [high for _, high in ends])
+        if box.dimensions != tuple(dimensions):
+            raise FileFormatError(
+                "the dimensions of a stored box must be continuous and called x0, x1, …; "
+                f"got {dimensions}; store them with named = true."
+            )
+        return Space.box(box.numeric().lower, box.numeric().upper, constraints)
     except InputError as error:
         raise FileFormatError(f"the stored space is not valid: {error}") from error
-    if space_to_dict(space) != {**stored}:
-        raise FileFormatError(
-            "the dimensions of a stored box must be continuous and called x0, x1, …; "
-            f"got {dimensions}; store them with named = true."
-        )
-    return space
 
 
 def space_fingerprint(space: Space) -> str:
@@ -184,12 +182,15 @@ def _constraint_from_dict(data: object) -> LinearConstraint:
     terms: dict[Term, float] = {}
     for entry in items(stored["terms"], "terms"):
         parts = items(entry, "terms")
-        if not 2 <= len(parts) <= 3 or not isinstance(parts[0], str):
+        plain = all(isinstance(part, str | int | float) for part in parts)
+        if not plain or not 2 <= len(parts) <= 3 or not isinstance(parts[0], str):
             raise FileFormatError(
                 f"a stored term must be [name, coefficient] or [name, level, coefficient]; "
                 f"got {entry!r}."
             )
         term: Term = parts[0] if len(parts) == 2 else (parts[0], parts[1])
+        if term in terms:
+            raise FileFormatError(f"a constraint must name {term!r} once; got it twice.")
         terms[term] = numbers(parts[-1:], "terms")[0]
     return LinearConstraint(terms, stored["sense"], numbers([stored["bound"]], "bound")[0])
 
@@ -259,7 +260,7 @@ def numbers(value: object, name: str) -> list[float]:
     entries = items(value, name)
     for entry in entries:
         number = isinstance(entry, (int, float)) and not isinstance(entry, bool)
-        if not number or not abs(entry) <= np.finfo(np.float64).max:
+        if not number or not abs(entry) <= sys.float_info.max:
             raise FileFormatError(
                 f"{name} must hold finite numbers; got {entry!r}; pass what to_dict returned."
             )

@@ -47,7 +47,7 @@ ROW_TOLERANCE = 1e-9
 """What an equality may be off by, relative to 1 + |b|, before a move is refused."""
 
 MAX_RATIO = 1_000_000
-"""Largest denominator of the coefficient ratio that a lattice line follows."""
+"""Largest ratio of two coefficients that a lattice line follows, and its largest denominator."""
 
 
 @dataclass(frozen=True)
@@ -110,13 +110,24 @@ class Walk:
         return (self.upper - self.lower)[self.free]
 
     @cached_property
+    def equalities(self) -> FloatArray:
+        """(e, d) equalities, each divided by how much the free coordinates can change it.
+
+        Rows on unlike scales would otherwise drown each other. Those that the free coordinates
+        change by less than the slack constrain none of them and are left out.
+        """
+        spread = np.linalg.norm(self.rows.A_eq[:, self.free] * self.side, axis=1)
+        felt = spread > self.rows.slack_eq
+        return np.asarray(self.rows.A_eq[felt] / spread[felt, None])
+
+    @cached_property
     def directions(self) -> tuple[FloatArray, ...]:
         """Matrices (k, r): a normal or unit vector of R^r times one is a direction.
 
         The spread of the extreme points, and each coordinate, projected onto the null space
         of the equalities; in the user's units.
         """
-        basis = null_space(self.rows.A_eq[:, self.free] * self.side)
+        basis = null_space(self.equalities[:, self.free] * self.side)
         project = basis @ basis.T
         offsets = (self.start.extremes - self.start.point)[:, self.free] / self.side
         spread = (project @ offsets.T) * self.side[:, None]
@@ -125,8 +136,8 @@ class Walk:
     @cached_property
     def response(self) -> FloatArray:
         """(k, d) how the free coordinates follow a change of the others to keep equalities."""
-        inverse = np.linalg.pinv(self.rows.A_eq[:, self.free] * self.side, rcond=1e-10)
-        return -self.side[:, None] * (inverse @ self.rows.A_eq)
+        inverse = np.linalg.pinv(self.equalities[:, self.free] * self.side, rcond=1e-10)
+        return -self.side[:, None] * (inverse @ self.equalities)
 
     @cached_property
     def lines(self) -> list[tuple[IntArray, IntArray, FloatArray]]:
@@ -207,7 +218,7 @@ class Walk:
         noise = 1e-13 * (np.abs(V) @ np.abs(rows.A).T)
         room = np.maximum(rows.b + 0.5 * rows.slack - X @ rows.A.T, 0.0)
         rising, falling = rate > noise, rate < -noise
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             to_row = room / rate
             to_lower, to_upper = (self.lower - X) / V, (self.upper - X) / V
         still = V == 0.0
@@ -232,9 +243,9 @@ def _lattice_lines(walk: Walk) -> list[tuple[IntArray, IntArray, FloatArray]]:
     for row in np.vstack([walk.rows.A, walk.rows.A_eq]):
         used = [j for j in steps if row[j] != 0.0]
         for i, j in combinations(used, 2):
-            ratio = Fraction(-(row[j] * steps[j]) / (row[i] * steps[i]))
-            ratio = ratio.limit_denominator(MAX_RATIO)
-            if ratio:
+            one, other = float(row[i] * steps[i]), float(row[j] * steps[j])
+            if abs(one) <= MAX_RATIO * abs(other) and abs(other) <= MAX_RATIO * abs(one) != 0.0:
+                ratio = Fraction(-other / one).limit_denominator(MAX_RATIO)
                 moves.add(((i, ratio.numerator), (j, ratio.denominator)))
     lines = []
     for move in sorted(moves):
