@@ -136,12 +136,14 @@ def _carry_out(ops: TensorBuilder, node: Any, values: dict[str, Value]) -> None:
         handler = OPERATORS[node.op_type]
         arguments = [values[name] if name else None for name in node.input]
         inspect.signature(handler).bind(ops, attributes, *arguments)
-        result = handler(ops, attributes, *arguments)
+        # Overflow is found where it ends: no weight of a network may be infinite or NaN.
+        with np.errstate(all="ignore"):
+            result = handler(ops, attributes, *arguments)
         if attributes.unread:
             raise UnsupportedError(f"its attributes {attributes.unread} are not supported")
     except FileFormatError:
         raise
-    except (ValueError, IndexError, TypeError, KeyError, OverflowError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
         if isinstance(error, InputError):
             raise InputError(f"{where}: {error}") from error
         raise UnsupportedError(f"{where}: {error}.") from error

@@ -93,6 +93,8 @@ def _split(
         each = -(-x.shape[axis] // node.n_outputs)
         lengths = [each] * (node.n_outputs - 1)
         lengths.append(x.shape[axis] - sum(lengths))
+    if min(lengths) < 0 or sum(lengths) != x.shape[axis]:
+        raise UnsupportedError(f"lengths {lengths} do not add up to {x.shape[axis]}")
     cuts = [0, *np.cumsum(lengths).tolist()]
 
     def part(a: int, b: int) -> Value:

@@ -43,7 +43,8 @@ def largest_difference(
         framework does something that its graph does not show.
     """
     answers = np.asarray(seen, dtype=np.float64)
-    values = network.evaluate(points)
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = network.evaluate(points)
     if answers.shape != values.shape:
         raise UnsupportedError(
             f"the framework returned shape {answers.shape} for {len(points)} points where its "

@@ -11,6 +11,7 @@ import operator
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import torch
 from torch import fx, nn
 from torch.nn.utils.parametrize import is_parametrized
@@ -50,7 +51,9 @@ class Interpreter:
         """Return what the module returns: a tensor, or a tuple or dict of tensors."""
         for node in self._graph.nodes:
             try:
-                self._values[node] = self._value(node)
+                # Overflow is found where it ends: no weight of a network may be infinite or NaN.
+                with np.errstate(all="ignore"):
+                    self._values[node] = self._value(node)
             except (ValueError, IndexError, TypeError, RuntimeError) as error:
                 where = f"cannot import node {node.name!r} ({self._operation(node)}): {error}"
                 if isinstance(error, InputError):

@@ -351,6 +351,16 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[NnboError], str]] = {
         UnsupportedError,
         "export the model in eval mode",
     ),
+    "a negative variance": (
+        lambda: model_of([Z, node("BatchNormalization", "z row row row row")], C),
+        InputError,
+        "NaN or infinity",
+    ),
+    "a split past the end": (
+        lambda: model_of([Z, node("Split", "z s", "y", axis=1)], {**C, "s": _ints(2**40)}),
+        UnsupportedError,
+        "do not add up to 4",
+    ),
     "a cast to integers": (
         lambda: model_of([Z, node("Cast", "z", to=TensorProto.INT64)], C),
         UnsupportedError,
