@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from nnbo_mip.network.affine import Affine, Matrix
 from nnbo_mip.network.graph import Network
-from nnbo_mip.network.matrices import nonzero_columns, tidy
+from nnbo_mip.network.matrices import nonzero_columns, nonzero_rows, tidy
 
 Rows: TypeAlias = npt.NDArray[np.intp]
 
@@ -63,9 +63,10 @@ def _blocks(network: Network) -> list[list[Rows]]:
     in a last ReLU are split up to there.
     """
     starts = np.cumsum([0, *(layer.width for layer in network.layers)])
+    links = [_links(layer, k, starts) for k, layer in enumerate(network.layers)]
     blocks = [[np.arange(layer.width)] for layer in network.layers]
     for last in range(2, len(network.layers) + 1):
-        label = _components(network, starts, last)
+        label = _components(np.concatenate(links[:last], axis=1), int(starts[-1]))
         for position in range(last):
             own = label[starts[position] : starts[position + 1]]
             parts = [np.flatnonzero(own == part) for part in np.unique(own)]
@@ -74,23 +75,38 @@ def _blocks(network: Network) -> list[list[Rows]]:
     return blocks
 
 
-def _components(network: Network, starts: Rows, last: int) -> Rows:
-    """Return each neuron's component within layers 1 to `last`, -1 where unconnected."""
+def _links(layer: Affine, position: int, starts: Rows) -> Rows:
+    """Return pairs of neurons, (2, n), that connect what the weights of a layer connect.
+
+    Rows with the same nonzero columns are linked to the first of them, and that one to
+    the columns: a dense matrix takes as many pairs as it has rows and columns.
+    """
+    pairs = [np.empty((2, 0), dtype=np.intp)]
+    for source, matrix in layer.terms.items():
+        if source == 0:
+            continue
+        if isinstance(matrix, np.ndarray):
+            packed = np.packbits(matrix != 0.0, axis=1)
+            first, same = np.unique(packed, axis=0, return_index=True, return_inverse=True)[1:]
+            reads = nonzero_rows(matrix)
+            rows, columns = matrix[first].nonzero()
+            alike = np.array([np.arange(same.size), first[same.ravel()]])[:, reads]
+            pairs.append(alike + starts[position])
+            rows = first[rows]
+        else:
+            rows, columns = matrix.nonzero()
+        pairs.append(np.array([rows + starts[position], columns + starts[source - 1]]))
+    return np.concatenate(pairs, axis=1)
+
+
+def _components(links: Rows, count: int) -> Rows:
+    """Return the component of each of `count` neurons, -1 where it has no link."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    readers, sources = [np.empty(0, dtype=np.intp)], [np.empty(0, dtype=np.intp)]
-    for position, layer in enumerate(network.layers[:last], start=1):
-        for source, matrix in layer.terms.items():
-            if source > 0:
-                rows, columns = matrix.nonzero()
-                readers.append(rows + starts[position - 1])
-                sources.append(columns + starts[source - 1])
-    edges = (np.concatenate(readers), np.concatenate(sources))
-    n = int(starts[-1])
-    graph = coo_array((np.ones(edges[0].size), edges), shape=(n, n))
+    graph = coo_array((np.ones(links.shape[1]), tuple(links)), shape=(count, count))
     label = connected_components(graph, directed=False)[1]
-    return np.where(np.isin(np.arange(n), np.concatenate(edges)), label, -1)
+    return np.where(np.isin(np.arange(count), links), label, -1)
 
 
 def _split_columns(
