@@ -13,7 +13,6 @@ in outward-rounded arithmetic, and the linear programs themselves are never trus
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +21,7 @@ from nnbo_mip.errors import InputError
 from nnbo_mip.exact.flat import Bounds, FlatSystem, flatten
 from nnbo_mip.exact.lp_bounds import tighten_above, tighten_layers
 from nnbo_mip.exact.monitor import Monitor
+from nnbo_mip.exact.phase_queue import PhaseQueue
 from nnbo_mip.exact.primal import climb, climb_regions
 from nnbo_mip.exact.problem import Problem
 from nnbo_mip.exact.program import Program, build_program
@@ -32,6 +32,9 @@ from nnbo_mip.network.affine import FloatArray
 ENGINE = "phases"
 LARGEST_GRID = 100_000
 LARGEST_STACK_BYTES = 512 * 2**20
+
+WORK_PER_CALL = 100_000_000
+"""Nodes times entries of the dictionary that one compiled call may take: about a second."""
 
 
 @dataclass(frozen=True)
@@ -181,14 +184,15 @@ class _PhaseSearch:
         monitor = self.monitor
         grids = _grids(self.problem, program)
         stack = _stack_size(program)
-        heap = [(-np.inf, 0, program.low, program.high)]
-        pushed, spent = 1, 0
-        while heap:
+        queue = PhaseQueue(program.low, program.high)
+        most = self._nodes_per_call(program)
+        spent = 0
+        while len(queue):
             if spent >= node_limit or self._out_of_budget():
                 break
-            negated, _, low, high = heapq.heappop(heap)
-            if -negated <= monitor.cutoff:
-                self.settled = max(self.settled, -negated)
+            low, high, bound = queue.pop()
+            if bound <= monitor.cutoff:
+                self.settled = max(self.settled, bound)
                 continue
             _, settled, nodes, steps, open_low, open_high, open_bound, best, reached = (
                 phase_search.search(
@@ -209,7 +213,7 @@ class _PhaseSearch:
                     program.bias,
                     monitor.cutoff,
                     max(_worth_a_stop(monitor), self.unreachable),
-                    min(self.options.nodes_per_call, max(1, node_limit - spent)),
+                    min(most, max(1, node_limit - spent)),
                     stack,
                 )
             )
@@ -219,12 +223,16 @@ class _PhaseSearch:
             self.settled = max(self.settled, settled)
             self._offer(program.to_point(best), reached)
             for k in range(len(open_bound)):
-                entry = (-open_bound[k], pushed, open_low[k].copy(), open_high[k].copy())
-                heapq.heappush(heap, entry)
-                pushed += 1
-            left = -heap[0][0] if heap else -np.inf
-            monitor.report(ENGINE, max(left, self.settled), nodes=self.nodes, open=len(heap))
-        return max((-entry[0] for entry in heap), default=-np.inf)
+                queue.push(open_low[k], open_high[k], open_bound[k])
+            if monitor.wants_report():
+                left = max(queue.largest_bound(), self.settled)
+                monitor.report(ENGINE, left, nodes=self.nodes, open=len(queue))
+        return queue.largest_bound()
+
+    def _nodes_per_call(self, program: Program) -> int:
+        """Return how many nodes to explore between two looks at the clock, by their size."""
+        m, n = program.A.shape
+        return int(min(self.options.nodes_per_call, max(10, WORK_PER_CALL // (m * n + 1))))
 
     def _offer(self, point: FloatArray, reached: float) -> None:
         """Offer a point the search came by, of relaxed value `reached`; a new best one climbs."""

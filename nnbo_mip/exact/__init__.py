@@ -1,0 +1,1 @@
+"""Proofs: the exact maximum of a network over a domain. Knows networks and spaces only."""
