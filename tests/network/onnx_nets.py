@@ -69,3 +69,17 @@ def exported(module: torch.nn.Module, n_inputs: int, folder: Path) -> Path:
             dynamic_axes={"x": {0: "batch"}, "y": {0: "batch"}},
         )
     return saved(onnx.load_model_from_string(stream.getvalue()), folder)
+
+
+def ints(*values: int) -> Any:
+    """Return an array of 64-bit integers, as shapes and axes are given."""
+    return np.array(values, dtype=np.int64)
+
+
+RNG = np.random.default_rng(8)
+W = RNG.normal(size=(3, 4))
+V = RNG.normal(size=(4, 4))
+ROW = np.array([0.5, -1.0, 0.25, 2.0])
+C: dict[str, Any] = {"W": W, "V": V, "row": ROW}
+Z = node("MatMul", "x W", "z")
+"""Most graphs begin with ``z = x W``."""
