@@ -10,8 +10,8 @@ an admissible point has ``a_j x_j <= limit - (T - t_j)``, hence
     x_j <= (limit - T + t_j) / a_j   if a_j > 0,      x_j >= (limit - T + t_j) / a_j   if a_j < 0,
 
 and a box with ``T > limit`` holds none. The float64 error of the residual is bounded and
-added, and the quotient is moved one spacing outwards, so every cut is true in real
-arithmetic. Grids then round inwards, and one-hot groups follow their logic.
+added, and the quotient is moved outwards by more than its own, so every cut is true in
+real arithmetic. Grids then round inwards, and one-hot groups follow their logic.
 """
 
 from __future__ import annotations
@@ -24,16 +24,18 @@ import numpy.typing as npt
 from nnbo_mip.errors import InputError
 from nnbo_mip.space.arrays import BoolArray, FloatArray, as_floats
 from nnbo_mip.space.grid import Grid
-from nnbo_mip.space.rows import UNIT_ROUNDOFF, summation_error
+from nnbo_mip.space.rows import SMALLEST_SUBNORMAL, UNIT_ROUNDOFF, summation_error
 
 if TYPE_CHECKING:
     from nnbo_mip.space.domain import Domain
+
+LARGEST = np.finfo(np.float64).max
 
 MAX_ROUNDS = 4
 """Rounds over all rows; the gain of further ones shrinks geometrically."""
 
 WORTHWHILE = 1e-3
-"""A round that shortens no side by this fraction is the last one."""
+"""A box of which a round shortens no side by this fraction is left alone from then on."""
 
 
 def tighten(
@@ -51,16 +53,14 @@ def tighten(
     meets = (low <= high) & (low <= domain.upper) & (high >= domain.lower)
     feasible: BoolArray = np.asarray(np.atleast_2d(meets).all(axis=1))
     # Clipped on both sides: the ends of infeasible boxes stay finite and small as well.
-    # Fortran order: the work below goes column by column.
-    boxes_low = np.clip(np.atleast_2d(low), domain.lower, domain.upper).copy(order="F")
-    boxes_high = np.clip(np.atleast_2d(high), domain.lower, domain.upper).copy(order="F")
+    boxes_low = np.clip(np.atleast_2d(low), domain.lower, domain.upper)
+    boxes_high = np.clip(np.atleast_2d(high), domain.lower, domain.upper)
     if not domain.is_box:
         _propagate(domain, boxes_low, boxes_high, feasible)
-    shape = low.shape
     return (
-        np.ascontiguousarray(boxes_low.reshape(shape)),
-        np.ascontiguousarray(boxes_high.reshape(shape)),
-        np.asarray(feasible.reshape(shape[:-1])),
+        boxes_low.reshape(low.shape),
+        boxes_high.reshape(low.shape),
+        np.asarray(feasible.reshape(low.shape[:-1])),
     )
 
 
@@ -68,14 +68,18 @@ def _propagate(domain: Domain, low: FloatArray, high: FloatArray, feasible: Bool
     """Run rounds of row, grid and one-hot propagation in place."""
     _round_to_grids(domain, range(domain.dimension), low, high, feasible)
     _apply_groups(domain, low, high, feasible)
+    active = np.flatnonzero(feasible)
     for _ in range(MAX_ROUNDS if domain.b.size else 0):
-        before = high - low
-        for row, limit in zip(domain.A, domain.row_limit, strict=True):
-            _apply_row(domain, row, float(limit), low, high, feasible)
-        _apply_groups(domain, low, high, feasible)
-        shortened = (high - low < (1.0 - WORTHWHILE) * before).any(axis=1)
-        if not (shortened & feasible).any():
+        if not active.size:
             break
+        lower, upper, holds = low[active], high[active], feasible[active]
+        before = upper - lower
+        for row, limit in zip(domain.A, domain.row_limit, strict=True):
+            _apply_row(domain, row, float(limit), lower, upper, holds)
+        _apply_groups(domain, lower, upper, holds)
+        low[active], high[active], feasible[active] = lower, upper, holds
+        shortened = (upper - lower < (1.0 - WORTHWHILE) * before).any(axis=1)
+        active = active[shortened & holds]
 
 
 def _apply_row(
@@ -88,23 +92,22 @@ def _apply_row(
 ) -> None:
     used = np.flatnonzero(row)
     coefficients = row[used]
-    ends = np.where(coefficients > 0.0, low[:, used], high[:, used])
-    least = coefficients * ends  # t_j
+    lower, upper = low[:, used], high[:, used]
+    least = np.where(coefficients > 0.0, coefficients * lower, coefficients * upper)  # t_j
     total = least.sum(axis=1, keepdims=True)  # T
     magnitude = np.abs(least).sum(axis=1, keepdims=True)
     error = summation_error(magnitude, used.size) + 8.0 * UNIT_ROUNDOFF * (magnitude + abs(limit))
     feasible &= (total - error <= limit)[:, 0]
     with np.errstate(over="ignore"):
-        reach = (limit - total + least + error) / coefficients
-    for position, j in enumerate(used):
-        if coefficients[position] > 0.0:
-            end = np.nextafter(reach[:, position], np.inf)
-            feasible &= end >= low[:, j]
-            np.minimum(high[:, j], np.maximum(end, domain.lower[j]), out=high[:, j])
-        else:
-            end = np.nextafter(reach[:, position], -np.inf)
-            feasible &= end <= high[:, j]
-            np.maximum(low[:, j], np.minimum(end, domain.upper[j]), out=low[:, j])
+        quotient = (least + (limit - total + error)) / coefficients
+        reach = np.clip(quotient, -LARGEST, LARGEST)
+        outwards = np.abs(reach) * (4.0 * UNIT_ROUNDOFF) + SMALLEST_SUBNORMAL
+        new_high = np.where(coefficients > 0.0, reach + outwards, np.inf)
+        new_low = np.where(coefficients < 0.0, reach - outwards, -np.inf)
+    feasible &= ((new_high >= lower) & (new_low <= upper)).all(axis=1)
+    # Within the ends of the domain even where the box is infeasible, see `tighten`.
+    high[:, used] = np.minimum(upper, np.maximum(new_high, domain.lower[used]))
+    low[:, used] = np.maximum(lower, np.minimum(new_low, domain.upper[used]))
     _round_to_grids(domain, used, low, high, feasible)
 
 
@@ -115,12 +118,10 @@ def _round_to_grids(
     high: FloatArray,
     feasible: BoolArray,
 ) -> None:
-    """Move ends inwards onto the grids; boxes left empty are marked."""
+    """Move ends inwards onto the grids; boxes left without a value are marked."""
     for j in columns:
         grid = domain.grids[j]
-        if grid is None:
-            feasible &= low[:, j] <= high[:, j]
-        else:
+        if grid is not None:
             low[:, j], high[:, j], holds = _grid_hull(grid, low[:, j], high[:, j])
             feasible &= holds
 
