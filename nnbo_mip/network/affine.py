@@ -57,6 +57,10 @@ class Affine:
         object.__setattr__(self, "bias", bias)
         object.__setattr__(self, "terms", MappingProxyType(terms))
 
+    def __reduce__(self) -> tuple[type[Affine], tuple[FloatArray, dict[int, Matrix]]]:
+        """Copy and send to other processes by the constructor: a read-only mapping cannot be."""
+        return Affine, (self.bias, dict(self.terms))
+
     @property
     def width(self) -> int:
         """Number of rows."""

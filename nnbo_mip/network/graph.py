@@ -27,6 +27,7 @@ import numpy.typing as npt
 
 from nnbo_mip.errors import InputError
 from nnbo_mip.network.affine import Affine, FloatArray, Matrix
+from nnbo_mip.network.files import MAX_BYTES
 
 if TYPE_CHECKING:
     import torch
@@ -281,11 +282,11 @@ class Network:
         return from_torch(module, n_inputs)
 
     @staticmethod
-    def from_onnx(path: str | Path) -> Network:
+    def from_onnx(path: str | Path, max_bytes: int = MAX_BYTES) -> Network:
         """Import an ONNX file; see `nnbo_mip.network.from_onnx`."""
         from nnbo_mip.network.from_onnx import from_onnx
 
-        return from_onnx(path)
+        return from_onnx(path, max_bytes)
 
     @staticmethod
     def from_sklearn(estimator: Any) -> Network:
@@ -307,11 +308,11 @@ class Network:
         save(self, path)
 
     @staticmethod
-    def load(path: str | Path) -> Network:
+    def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Network:
         """Read what `save` wrote, or the fixture format of ``W_l_k`` arrays."""
         from nnbo_mip.network.storage import load
 
-        return load(path)
+        return load(path, max_bytes)
 
 
 def default_output_names(count: int) -> tuple[str, ...]:

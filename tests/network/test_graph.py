@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -107,3 +110,11 @@ def test_what_cannot_be_asked_is_refused() -> None:
         network.gradient(POINTS[:, :3])
     with pytest.raises(InputError, match=r"shape \(n, 3\).*got shape \(30, 4\)"):
         network(POINTS)
+
+
+def test_networks_can_be_copied_and_sent_to_other_processes():
+    network = Network.from_layers([([[1.5, -2.0]], [0.5]), ([[3.0]], [-1.0])])
+    for twin in (copy.deepcopy(network), pickle.loads(pickle.dumps(network))):
+        assert twin.fingerprint == network.fingerprint
+        with pytest.raises(ValueError, match="read-only"):
+            twin.head.bias[0] = 7.0
