@@ -97,7 +97,7 @@ def test_targets_say_what_was_reached() -> None:
         "5 over 1 networks",
         False,
     )
-    assert lines["d05_mlp_2x64 in 1.2 s or 40 times faster"] == ("2.00 s, 20 times", False)
+    assert lines["d05_mlp_2x64 in 1.2 s or 40 times faster"] == ("2.00 s, 20 times faster", False)
     assert lines["geometric mean over 2 networks, 5 times the fastest peer"] == ("10 times", True)
 
 
