@@ -15,6 +15,8 @@ from benchmarks.verdicts import Oracle, Record
 PATIENCE = 60.0
 """Wall seconds beyond ten time limits after which a solve is ended: a fault of its own."""
 
+SECONDS_TO_STOP = 10.0
+
 
 class Worker:
     """Runs contestants in a child process; survives their crashes and hangs."""
@@ -55,15 +57,17 @@ class Worker:
         except EOFError:
             self.process.join()
             reason = f"the process ended with exit code {self.process.exitcode}"
+        self.process.kill()
         self.close()
         self._start()
         return reason
 
     def close(self) -> None:
-        """End the process."""
+        """End the process, which stops by itself when nobody can ask it any more."""
+        self.connection.close()
+        self.process.join(SECONDS_TO_STOP)
         self.process.kill()
         self.process.join()
-        self.connection.close()
 
 
 def _serve(connection: Connection, seed: int, gap: float, limit: float) -> None:
