@@ -1,0 +1,122 @@
+"""Which coordinates are listed value by value, and which are swept by simplices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from nnbo_mip.errors import InputError
+from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.space.domain import Domain, Grid
+
+MAX_FREE = 2
+"""Largest number of continuous coordinates: beyond it the pieces are too many."""
+
+LONG_GRID = 64
+"""Values beyond which the longest grid is swept rather than listed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """Coordinates that are listed together: one on a grid, or a one-hot group.
+
+    Parameters
+    ----------
+    columns : tuple of int
+        The coordinates.
+    values : (n, len(columns)) array
+        What they can be.
+    """
+
+    columns: tuple[int, ...]
+    values: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A domain as slices in which at most two coordinates move.
+
+    Parameters
+    ----------
+    domain : Domain
+    axes : tuple of Axis
+        The listed coordinates; every combination is a slice.
+    free : tuple of int
+        The coordinates that move within a slice.
+    swept_grid : Grid or None
+        The grid of the only free coordinate, if it has one.
+    """
+
+    domain: Domain
+    axes: tuple[Axis, ...]
+    free: tuple[int, ...]
+    swept_grid: Grid | None
+
+    @property
+    def slices(self) -> int:
+        """Number of combinations of the listed coordinates."""
+        return math.prod(len(axis.values) for axis in self.axes)
+
+    def blocks(self, size: int) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield the boxes (n, d) of `size` slices at a time, without those proven empty."""
+        shape = [len(axis.values) for axis in self.axes]
+        for start in range(0, self.slices, size):
+            index = np.arange(start, min(start + size, self.slices))
+            lower = np.tile(self.domain.lower, (index.size, 1))
+            upper = np.tile(self.domain.upper, (index.size, 1))
+            positions = np.unravel_index(index, shape) if shape else ()
+            for axis, position in zip(self.axes, positions, strict=True):
+                lower[:, axis.columns] = axis.values[position]
+                upper[:, axis.columns] = axis.values[position]
+            inside = ((lower >= self.domain.lower) & (upper <= self.domain.upper)).all(axis=1)
+            lower, upper, feasible = self.domain.tighten(lower[inside], upper[inside])
+            yield lower[feasible], upper[feasible]
+
+
+def make_plan(domain: Domain, max_slices: int) -> Plan:
+    """Decide what is listed and what is swept.
+
+    Grids and one-hot groups are listed and continuous coordinates swept; where there are
+    none of these, the longest grid is swept if it is long.
+
+    Raises
+    ------
+    InputError
+        When more than `MAX_FREE` coordinates are continuous or the slices are too many.
+    """
+    listed: dict[int, tuple[Grid, int, int]] = {}
+    free: list[int] = []
+    for j, grid in enumerate(domain.grids):
+        if j in domain.one_hot_members:
+            continue
+        if grid is not None:
+            ends = domain.lower[j], domain.upper[j]
+            listed[j] = (grid, int(grid.index_above(ends[0])), int(grid.index_below(ends[1])))
+        elif domain.lower[j] < domain.upper[j]:
+            free.append(j)
+    if len(free) > MAX_FREE:
+        raise InputError(
+            f"enumeration needs at most {MAX_FREE} continuous coordinates; got {len(free)} "
+            f'({", ".join(map(str, free))}); use method="auto" or method="bab".'
+        )
+    counts = {j: last - first + 1 for j, (_, first, last) in listed.items()}
+    swept_grid = None
+    longest = max(counts, key=lambda j: counts[j], default=-1)
+    if not free and counts.get(longest, 0) > LONG_GRID:
+        del counts[longest]
+        free, swept_grid = [longest], listed.pop(longest)[0]
+    slices = math.prod(counts.values()) * math.prod(map(len, domain.one_hot))
+    if slices > max_slices:
+        raise InputError(
+            f"enumeration lists at most max_slices={max_slices} combinations of discrete "
+            f'coordinates; got {slices}; use method="auto" or method="bab".'
+        )
+    axes = [
+        Axis((j,), grid.value(np.arange(first, last + 1))[:, None])
+        for j, (grid, first, last) in listed.items()
+    ]
+    axes += [Axis(group, np.eye(len(group))) for group in domain.one_hot]
+    return Plan(domain, tuple(axes), tuple(free), swept_grid)
