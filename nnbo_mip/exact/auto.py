@@ -10,6 +10,7 @@ enumerated.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -55,69 +56,96 @@ class AutoOptions:
     seed: int = 0
 
 
-Turn = Callable[[], EngineResult]
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """One engine with a budget of work.
+
+    Parameters
+    ----------
+    engine : str
+    run : callable
+        Solves the problem within the budget.
+    counter, budget : str, float
+        The counter that the budget limits, and the limit. An engine that ends below it has
+        searched everything, and would say the same again.
+    """
+
+    engine: str
+    run: Callable[[], EngineResult]
+    counter: str = ""
+    budget: float = math.inf
+
+    def is_complete(self, result: EngineResult) -> bool:
+        """Whether the engine ended by itself."""
+        return not result.time_limited and result.counters.get(self.counter, 0) < self.budget
 
 
 def solve(problem: Problem, options: AutoOptions, monitor: Monitor) -> EngineResult:
     """Maximize f over the domain with whatever closes the gap."""
+    first: list[Turn] = []
     if enumeration.supports(problem) and enumeration.estimate_cost(problem) <= CHEAP_ENUMERATION:
-        turns: Iterator[Turn] = iter([lambda: _enumerate(problem, monitor)])
-        turns = chain(turns, _turns(problem, options, monitor, with_mip=True))
-    else:
-        turns = _turns(problem, options, monitor, with_mip=True)
-    return _take(turns, problem, options, monitor)
+        run = partial(enumeration.solve, problem, enumeration.EnumerateOptions(), monitor)
+        first = [Turn(enumeration.ENGINE, run)]
+    rounds = chain([first], _rounds(problem, options, monitor, with_mip=True))
+    return _take(rounds, problem, options, monitor)
 
 
 def solve_bab(problem: Problem, options: AutoOptions, monitor: Monitor) -> EngineResult:
     """Maximize by branch and bound, over boxes and over phases in turns."""
-    return _take(_turns(problem, options, monitor, with_mip=False), problem, options, monitor)
+    return _take(_rounds(problem, options, monitor, with_mip=False), problem, options, monitor)
 
 
-def _enumerate(problem: Problem, monitor: Monitor) -> EngineResult:
-    return enumeration.solve(problem, enumeration.EnumerateOptions(), monitor)
-
-
-def _turns(
+def _rounds(
     problem: Problem, options: AutoOptions, monitor: Monitor, *, with_mip: bool
-) -> Iterator[Turn]:
-    """Yield the engines in the order in which they take turns, with growing budgets."""
+) -> Iterator[list[Turn]]:
+    """Yield rounds of turns, the likelier engine first, with growing budgets."""
     free = int((problem.domain.upper > problem.domain.lower).sum())
     use_phases = phases.supports(problem) and problem.network.n_relus <= MOST_RELUS_FOR_PHASES
     factor = 1
     while True:
         box_options = boxes.BoxOptions(max_boxes=FIRST_BOXES * factor, seed=options.seed)
-        phase_options = phases.PhaseOptions(max_nodes=FIRST_NODES * factor, seed=options.seed)
-        by_boxes = partial(boxes.solve, problem, box_options, monitor)
-        by_phases = partial(phases.solve, problem, phase_options, monitor)
-        if free <= FEW_INPUTS:
-            yield by_boxes
-            if use_phases:
-                yield by_phases
-        else:
-            if use_phases:
-                yield by_phases
-            yield by_boxes
+        run_boxes = partial(boxes.solve, problem, box_options, monitor)
+        turns = [Turn(boxes.ENGINE, run_boxes, "boxes", box_options.max_boxes)]
+        if use_phases:
+            phase_options = phases.PhaseOptions(max_nodes=FIRST_NODES * factor, seed=options.seed)
+            run_phases = partial(phases.solve, problem, phase_options, monitor)
+            by_phases = Turn(phases.ENGINE, run_phases, "nodes", phase_options.max_nodes)
+            turns = [*turns, by_phases] if free <= FEW_INPUTS else [by_phases, *turns]
         if with_mip and not use_phases and factor == GROWTH:
             mip_options = mip.MipOptions(solver=options.solver, seed=options.seed)
-            yield partial(mip.solve, problem, mip_options, monitor)
+            turns.append(Turn("mip", partial(mip.solve, problem, mip_options, monitor)))
+        yield turns
         factor *= GROWTH
 
 
 def _take(
-    turns: Iterator[Turn], problem: Problem, options: AutoOptions, monitor: Monitor
+    rounds: Iterator[list[Turn]], problem: Problem, options: AutoOptions, monitor: Monitor
 ) -> EngineResult:
     """Take turns until the gap is closed or time is up; return the best of all of them."""
-    counters: Counter[str] = Counter()
+    if not problem.rounding.is_useful:
+        return monitor.too_large(ENGINE)
     climb(problem, monitor, seed=options.seed)
-    for turn in turns:
-        result = turn()
-        counters.update({k: n for k, n in result.counters.items() if k != "evaluations"})
-        if result.status == "infeasible":
-            return result
-        if result.kind != "none":
-            monitor.tighten(result.bound, result.kind, result.engine)
-        if monitor.closed() or monitor.should_stop():
-            break
+    counters: Counter[str] = Counter()
+    complete: set[str] = set()
+    for turns in rounds:
+        left = [turn for turn in turns if turn.engine not in complete]
+        if turns and not left:
+            break  # all have searched everything: what is open is rounding
+        for turn in left:
+            result = turn.run()
+            counters.update({k: n for k, n in result.counters.items() if k != "evaluations"})
+            if result.status == "infeasible":
+                return result
+            if result.kind != "none":
+                monitor.tighten(result.bound, result.kind, result.engine)
+            if turn.is_complete(result):
+                complete.add(turn.engine)
+            if monitor.closed() or monitor.should_stop():
+                return _answer(monitor, counters)
+    return _answer(monitor, counters)
+
+
+def _answer(monitor: Monitor, counters: Counter[str]) -> EngineResult:
     return monitor.result(
         monitor.bound_engine or ENGINE,
         monitor.bound,

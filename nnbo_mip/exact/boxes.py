@@ -82,8 +82,9 @@ class BoxOptions:
 
 def solve(problem: Problem, options: BoxOptions, monitor: Monitor) -> EngineResult:
     """Maximize f over the domain by branch and bound over boxes; see the module."""
-    search = _BoxSearch(problem, options, monitor)
-    return search.run()
+    if not problem.rounding.is_useful:
+        return monitor.too_large(ENGINE)
+    return _BoxSearch(problem, options, monitor).run()
 
 
 class _BoxSearch:
@@ -125,7 +126,7 @@ class _BoxSearch:
         )
 
     def _settle(self, bound: float) -> None:
-        self.settled = max(self.settled, bound)
+        self.settled = max(self.settled, bound) if bound == bound else np.inf  # not a number
 
     def _expand(
         self, lower: FloatArray, upper: FloatArray, inherited: FloatArray
@@ -135,7 +136,7 @@ class _BoxSearch:
         self.boxes += lower.shape[1]
         planes = self.relaxer.bound(lower, upper, monitor.cutoff, self.slope_steps)
         corners, bound = largest_on_domain(planes, lower, upper, domain, monitor.cutoff)
-        bound = np.minimum(bound, inherited)
+        bound = np.minimum(np.where(np.isnan(bound), np.inf, bound), inherited)
         monitor.offer(_most_promising(corners, bound))
         open_boxes = bound > monitor.cutoff
         self._settle(float(bound[~open_boxes].max(initial=-np.inf)))

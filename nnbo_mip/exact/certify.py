@@ -19,6 +19,7 @@ from nnbo_mip.exact.methods import METHODS, Choices, quick
 from nnbo_mip.exact.monitor import Monitor, ProgressCallback
 from nnbo_mip.exact.outcome import Outcome, settle
 from nnbo_mip.exact.problem import Problem
+from nnbo_mip.exact.rounding import LARGEST_MAGNITUDE
 from nnbo_mip.exact.result import EngineResult
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.network.graph import Network
@@ -124,6 +125,12 @@ class _Request:
         maximized = self.objective if self.sign > 0.0 else self.objective.negated()
         self.domain = self.space if isinstance(self.space, Domain) else self.space.numeric()
         self.problem = Problem(maximized, self.domain)
+        if not self.problem.rounding.is_useful:
+            raise InputError(
+                f"values inside the network must stay below {LARGEST_MAGNITUDE:g} over the space, "
+                f"so that float64 can bound them; got up to {self.problem.rounding.largest:g}; "
+                "rescale the weights or the space."
+            )
 
     def user_value(self, value: float) -> float:
         """Undo the sign; no negative zero."""

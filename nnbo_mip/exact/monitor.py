@@ -168,6 +168,16 @@ class Monitor:
             )
         )
 
+    def too_large(self, engine: str) -> EngineResult:
+        """Decline to prove anything about a network whose magnitudes reach overflow."""
+        return self.result(
+            engine,
+            math.inf,
+            "none",
+            counters={},
+            message="the weights are so large that float64 cannot bound the network's values.",
+        )
+
     def result(
         self,
         engine: str,

@@ -321,7 +321,8 @@ def search(
         bound = safe_bound(
             A, r, c, constant, low, high, mu, e, sizes, row_sizes, row_errors, base_error
         )
-        bound = min(bound, inherited)
+        if not bound < inherited:  # also where it is not a number
+            bound = inherited
         discarded = bound <= cutoff
         if not discarded and not fresh and status != OPTIMAL:
             # The dictionary has drifted: solve this node again from the slack basis.

@@ -82,6 +82,8 @@ def solve(problem: Problem, options: PhaseOptions, monitor: Monitor) -> EngineRe
             f"the phase engine lists the values of grids, at most {LARGEST_GRID:,} a coordinate; "
             'got a longer grid; use method="bab" or method="mip".'
         )
+    if not problem.rounding.is_useful:
+        return monitor.too_large(ENGINE)
     return _PhaseSearch(problem, options, monitor).run()
 
 

@@ -28,6 +28,9 @@ from nnbo_mip.network.graph import Network
 UNIT_ROUNDOFF = 2.0**-53
 SMALLEST_SUBNORMAL = 2.0**-1074
 
+LARGEST_MAGNITUDE = 1e120
+"""Magnitudes up to which the engines work: they multiply two of them at most."""
+
 OPERATIONS_PER_TERM = 8
 """Rounded operations a summand may meet between two affine maps: slope, offset,
 product, sign split, concretization (bounded from above)."""
@@ -45,11 +48,19 @@ class RoundingModel:
         The same for the (single) output.
     magnitude : float
         Bound on ``|f|`` that the magnitude network gives.
+    largest : float
+        The largest magnitude of any unit.
     """
 
     layers: tuple[FloatArray, ...]
     output: float
     magnitude: float
+    largest: float
+
+    @property
+    def is_useful(self) -> bool:
+        """Whether products of what occurs stay far from overflow; else nothing is proven."""
+        return self.largest < LARGEST_MAGNITUDE
 
 
 def gamma(n: int) -> float:
@@ -60,6 +71,11 @@ def gamma(n: int) -> float:
 
 def rounding_model(network: Network, lower: FloatArray, upper: FloatArray) -> RoundingModel:
     """Compute the error constants of a network over a box ``lower <= x <= upper``."""
+    with np.errstate(over="ignore", invalid="ignore"):  # `is_useful` says so
+        return _rounding_model(network, lower, upper)
+
+
+def _rounding_model(network: Network, lower: FloatArray, upper: FloatArray) -> RoundingModel:
     magnitudes = [np.maximum(np.abs(lower), np.abs(upper))]
     gains = [np.ones(network.n_inputs)]
     longest = [1]
@@ -78,6 +94,7 @@ def rounding_model(network: Network, lower: FloatArray, upper: FloatArray) -> Ro
         layers=tuple(errors[:-1]),
         output=float(errors[-1].max(initial=0.0)),
         magnitude=float(magnitudes[-1].max(initial=0.0)),
+        largest=float(np.max([m.max(initial=0.0) for m in (*magnitudes, *gains)])),
     )
 
 

@@ -76,3 +76,17 @@ def test_time_that_is_up_gives_a_valid_open_answer():
     assert result.time_limited
     assert result.status in ("feasible", "heuristic")
     assert result.value <= result.bound
+
+
+def test_weights_beyond_float64_are_not_proven_anything_about():
+    wild = Network.from_layers([([[1e200], [-1e200]], [0.5, 1.0]), ([[1e200, -1e200]], [0.0])])
+    result = solve(Problem(wild, Domain([-0.5], [2.0])))
+    assert (result.status, result.kind, result.bound) == ("heuristic", "none", np.inf)
+    assert "so large" in result.message
+
+
+def test_a_gap_below_rounding_ends_without_waiting_for_the_clock():
+    problem = random_problem(7, 2, (6, 6))
+    result = solve(problem, gap=0.0)
+    assert result.bound - result.value < 1e-9
+    assert not result.time_limited

@@ -446,3 +446,10 @@ def test_other_threads_leave_signals_alone() -> None:
     thread.join()
     assert results[0].value == 1.5
     assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize("method", ["auto", "mip", "boxes"])
+def test_weights_beyond_float64_are_refused(method):
+    wild = nm.Network.from_layers([([[1e200], [-1e200]], [0.5, 1.0]), ([[1e200, -1e200]], [0.0])])
+    with pytest.raises(nm.InputError, match=r"stay below 1e\+120 .* rescale"):
+        nm.certify(wild, [(-0.5, 2.0)], method=method)
