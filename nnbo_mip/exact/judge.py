@@ -9,13 +9,14 @@ import numpy as np
 
 from nnbo_mip.exact.backends.base import Backend, SolverAnswer
 from nnbo_mip.exact.formulation import Encoding, bound_inflation
+from nnbo_mip.exact.formulation.tolerance import claim_allowance
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.primal import climb_regions
 from nnbo_mip.network.affine import FloatArray
 
 OBJECTIVE_TOLERANCE = 1e-6
 """A claimed objective may exceed the forward pass by this, relative to max(1, |f|), beyond
-what the solver's tolerances explain."""
+what the tolerances and the margin of the rows explain."""
 
 WITNESS_TOLERANCE = 1e-7
 """The columns of a known admissible point may break a row of order 1 by this much."""
@@ -116,5 +117,6 @@ class Judge:
 
     def _confirms(self, answer: SolverAnswer, backend: Backend) -> bool:
         value = self.monitor.best_value
-        allowed = self.inflation(backend) + OBJECTIVE_TOLERANCE * max(1.0, abs(value))
+        allowed = claim_allowance(self.encoding, backend.tolerances)
+        allowed += OBJECTIVE_TOLERANCE * max(1.0, abs(value))
         return answer.objective <= value + allowed

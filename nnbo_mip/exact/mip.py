@@ -26,7 +26,7 @@ from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.preactivations import proven_bounds
 from nnbo_mip.exact.primal import climb
 from nnbo_mip.exact.problem import Problem
-from nnbo_mip.exact.result import EngineResult, Kind
+from nnbo_mip.exact.result import EngineResult, Kind, gap_closed
 
 ENGINE = "mip"
 PROVER = "highs"
@@ -34,6 +34,9 @@ PROVER = "highs"
 
 ROUNDS = 3
 """Solves of one backend whose gap was set from a value that has improved since."""
+
+CLAIM_SHARE = 0.5
+"""Share of the time left that a claimant may take; the rest is for the proof."""
 
 Prover = Callable[[Problem, Monitor], EngineResult]
 
@@ -114,11 +117,13 @@ class _MipSearch:
     def run(self, known: Sequence[LayerBounds] | None, prover: Prover | None) -> EngineResult:
         domain, monitor = self.problem.domain, self.monitor
         if not domain.tighten(domain.lower, domain.upper)[2]:
-            return self._result(-math.inf, "rigorous", self.backend)
+            return self._result(-math.inf, "rigorous", None)
         if monitor.best_x is None:
             climb(self.problem, monitor, seed=self.options.seed)
         bounds = proven_bounds(self.problem, monitor) if known is None else known
         root = head_interval(self.problem.network, domain.lower, domain.upper, bounds)[1]
+        if self._closes(root):
+            return self._result(root, "rigorous", None)
         encoding = self._encode(bounds, self.options.formulation)
         self.counters["binaries"] = int(encoding.model.integer.sum())
         self.counters["switching"] = encoding.n_switching
@@ -129,7 +134,7 @@ class _MipSearch:
             if prover is not None:
                 return prover(self.problem, monitor)
             encoding = self._encode(bounds, "bigm")
-        return self._prove(encoding, root)
+        return self._prove(encoding, bounds, root)
 
     def _encode(self, bounds: Sequence[LayerBounds], formulation: str) -> Encoding:
         return encode(
@@ -145,20 +150,29 @@ class _MipSearch:
     def _propose(self, encoding: Encoding) -> None:
         """Let a solver propose points whose value is the forward pass, and nothing else."""
         judge = Judge(encoding, self.monitor, self.options.seed)
-        answer = self._ask(self.backend, judge, self.options.presolve, 0.0, None)
+        seconds = self.monitor.remaining()
+        if encoding.certifies:
+            seconds *= CLAIM_SHARE
+        answer = self._ask(self.backend, judge, self.options.presolve, 0.0, None, seconds)
         verdict = judge.verdict(self.backend, answer, None)
         if verdict.complaint:
             self.complaints.append(verdict.complaint)
 
     # -- proofs -----------------------------------------------------------------------
 
-    def _prove(self, encoding: Encoding, root: float) -> EngineResult:
+    def _prove(
+        self, encoding: Encoding, bounds: Sequence[LayerBounds], root: float
+    ) -> EngineResult:
+        best, author = root, None
+        kind: Kind = "rigorous"
         judge = Judge(encoding, self.monitor, self.options.seed)
-        best, kind, author = root, "rigorous", self.backend
-        if judge.excludes_witness():
-            self.complaints.append("the program excludes a known point; its bounds are not used")
-            return self._result(best, "rigorous", self.backend)
-        for backend, presolve in self._ladder(encoding):
+        for backend, presolve in self._ladder():
+            if encoding.model.sos1 and not backend.supports_sos1:
+                encoding = self._encode(bounds, "bigm")
+                judge = Judge(encoding, self.monitor, self.options.seed)
+            if judge.excludes_witness():
+                self.complaints.append("the program excludes a known point; it proves nothing")
+                break
             verdict = self._bound_by(backend, judge, presolve)
             if verdict.bound is not None:
                 if verdict.bound < best:
@@ -169,17 +183,16 @@ class _MipSearch:
                 break
         else:
             self.complaints.append("no solver gave a bound that holds: theirs are withdrawn")
-        self._explain_open_gap(judge, author, best)
-        return self._result(best, "solver" if kind == "solver" else "rigorous", author)
+        if author is not None:
+            self._explain_open_gap(judge.inflation(author), author, best)
+        return self._result(best, kind, author)
 
-    def _ladder(self, encoding: Encoding) -> Iterator[tuple[Backend, bool]]:
+    def _ladder(self) -> Iterator[tuple[Backend, bool]]:
         """Yield who is asked next when an answer was thrown away."""
         first = self.backend if self.backend.proves else get_backend(PROVER)
         yield first, self.options.presolve
         yield first, not self.options.presolve
         other = get_backend("scip" if first.name == PROVER else PROVER)
-        if encoding.model.sos1 and not other.supports_sos1:
-            return
         try:
             ensure_sound(other)
         except MissingExtraError:
@@ -195,13 +208,13 @@ class _MipSearch:
             cutoff = None
             if not self.backend.proves and self.monitor.best_x is not None:
                 cutoff = self.monitor.best_value + gap
-            answer = self._ask(backend, judge, presolve, gap, cutoff)
+            answer = self._ask(backend, judge, presolve, gap, cutoff, self.monitor.remaining())
             verdict = judge.verdict(backend, answer, cutoff)
             if answer.status == "infeasible" and cutoff is None and not verdict.complaint:
                 verdict = self._confirm_empty(backend)
             if verdict.bound is None or answer.status == "stopped" or target <= 0.0:
                 return verdict
-            if verdict.bound - self.monitor.best_value <= self._target_gap():
+            if self._closes(verdict.bound):
                 return verdict
         return verdict
 
@@ -220,7 +233,13 @@ class _MipSearch:
     # -- one solve --------------------------------------------------------------------
 
     def _ask(
-        self, backend: Backend, judge: Judge, presolve: bool, gap: float, cutoff: float | None
+        self,
+        backend: Backend,
+        judge: Judge,
+        presolve: bool,
+        gap: float,
+        cutoff: float | None,
+        seconds: float,
     ) -> SolverAnswer:
         monitor = self.monitor
         inflation = judge.inflation(backend) if backend.proves else math.inf
@@ -237,7 +256,7 @@ class _MipSearch:
             log=self.options.log,
         )
         request = SolveRequest(
-            time_limit=monitor.remaining(),
+            time_limit=seconds,
             absolute_gap=gap,
             start=start,
             cutoff=cutoff,
@@ -254,22 +273,22 @@ class _MipSearch:
 
     # -- the answer -------------------------------------------------------------------
 
-    def _explain_open_gap(self, judge: Judge, author: Backend, bound: float) -> None:
-        inflation = judge.inflation(author) if author.proves else 0.0
-        closed = bound - self.monitor.best_value <= self._target_gap()
-        if not closed and inflation > self._target_gap() and not self.monitor.should_stop():
+    def _explain_open_gap(self, inflation: float, author: Backend, bound: float) -> None:
+        if not self._closes(bound) and inflation > self._target_gap():
             self.complaints.append(
                 f"the tolerances of {author.name} alone can move its bound by {inflation:.2g}, "
                 "more than the gap"
             )
 
-    def _result(self, bound: float, kind: Kind, author: Backend) -> EngineResult:
-        closed = bound - self.monitor.best_value <= self._target_gap()
+    def _closes(self, bound: float) -> bool:
+        return gap_closed(self.monitor.best_value, bound, self.monitor.gap)
+
+    def _result(self, bound: float, kind: Kind, author: Backend | None) -> EngineResult:
         return self.monitor.result(
-            f"{ENGINE}:{author.name}",
+            ENGINE if author is None else f"{ENGINE}:{author.name}",
             bound,
             kind,
             counters=self.counters,
-            stopped=self.monitor.should_stop() and not closed,
+            stopped=self.monitor.should_stop() and not self._closes(bound),
             message="; ".join(dict.fromkeys(self.complaints)),
         )

@@ -139,15 +139,17 @@ def _run(command: list[str], request: SolveRequest) -> None:
                 if request.hooks.log is not None:
                     request.hooks.log(line.rstrip("\n"))
 
-    run_stoppable(work, process.kill, request.hooks)
+    run_stoppable(work, process.kill, request.hooks, request.time_limit)
 
 
 def _read(model: MilpModel, path: Path) -> SolverAnswer:
     if not path.is_file():  # killed, crashed, or refused its input
-        return SolverAnswer("failed", native_status="no solution file")
+        return SolverAnswer("failed", native_status="it wrote no solution")
     lines = path.read_text(encoding="ascii", errors="replace").splitlines()
     first = lines[0] if lines else ""
-    status = next((meaning for word, meaning in STATUSES if first.startswith(word)), "failed")
+    status: AnswerStatus = next(
+        (meaning for word, meaning in STATUSES if first.startswith(word)), "failed"
+    )
     if status == "infeasible":
         return SolverAnswer("infeasible", bound=-math.inf, native_status=first)
     if status == "failed" or NO_SOLUTION in first:

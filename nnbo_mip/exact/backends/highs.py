@@ -61,7 +61,7 @@ class Highs(Backend):
 
     name = "highs"
     proves = True
-    tolerances: ClassVar[Tolerances] = Tolerances(1e-10, 1e-10, 1e-10)
+    tolerances: ClassVar[Tolerances] = Tolerances(1e-9, 1e-9, 1e-9)
 
     def version(self) -> str:
         """Return the version of the HiGHS library."""
@@ -84,7 +84,7 @@ class Highs(Backend):
             # The scheduler belongs to this thread, and the thread ends here.
             highs.resetGlobalScheduler(False)
 
-        run_stoppable(work, highs.cancelSolve, request.hooks)
+        run_stoppable(work, highs.cancelSolve, request.hooks, request.time_limit)
         if errors:
             raise errors[0]
         answer = _read(highs, bool(model.integer.any()))
@@ -105,7 +105,7 @@ class Highs(Backend):
             raise missing("highspy", "", error) from error
         highs = highspy.Highs()  # type: ignore[no-untyped-call]
         options: dict[str, Any] = {
-            "output_flag": request.hooks.log is not None,
+            "output_flag": True,  # without it, progress is not reported either
             "log_to_console": False,
             "threads": request.threads,
             "random_seed": request.seed % 2**31,
@@ -139,14 +139,19 @@ def _subscribe(highs: highspy.Highs, model: MilpModel, hooks: Hooks) -> list[Exc
                 action(event)
             except Exception as error:
                 errors.append(error)
-                highs.cancelSolve()
+                highs.cancelSolve()  # type: ignore[no-untyped-call]
 
         return call
 
     highs.HandleUserInterrupt = True
     if hooks.log is not None:
         log = hooks.log
-        highs.cbLogging.subscribe(guarded(lambda event: log(str(event.message).rstrip("\n"))))
+
+        def log_lines(event: Any) -> None:
+            for line in str(event.message).splitlines():
+                log(line)
+
+        highs.cbLogging.subscribe(guarded(log_lines))
     if model.integer.any():
         highs.cbMipImprovingSolution.subscribe(
             guarded(lambda event: hooks.incumbent(np.array(event.data_out.mip_solution)))

@@ -65,7 +65,12 @@ class Scip(Backend):
             scip.setObjlimit(request.cutoff)
         if request.start is not None:
             _add_start(scip, variables, request.start)
-        run_stoppable(scip.optimizeNogil, scip.interruptSolve, request.hooks)
+        try:
+            run_stoppable(
+                scip.optimizeNogil, scip.interruptSolve, request.hooks, request.time_limit
+            )
+        except Exception as error:  # PySCIPOpt raises bare exceptions for SCIP's return codes
+            return SolverAnswer("failed", native_status=str(error))
         return _read(scip, variables, request)
 
 

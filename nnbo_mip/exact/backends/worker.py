@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
@@ -13,6 +15,11 @@ T = TypeVar("T")
 POLL_SECONDS = 0.02
 """How often a running solve is asked whether it should stop."""
 
+GRACE_SECONDS = 0.5
+
+MOST_INTERRUPTS = 3
+"""The KeyboardInterrupt with this number is raised even if the solver has not ended."""
+
 
 class _Outcome(Generic[T]):
     """What the worker leaves behind."""
@@ -21,7 +28,9 @@ class _Outcome(Generic[T]):
     error: BaseException | None = None
 
 
-def run_stoppable(work: Callable[[], T], stop: Callable[[], None], hooks: Hooks) -> T:
+def run_stoppable(
+    work: Callable[[], T], stop: Callable[[], None], hooks: Hooks, seconds: float = math.inf
+) -> T:
     """Run `work` in a thread and wait for it, calling `stop` as soon as it should end.
 
     Native solvers hold a thread that signals cannot reach; the waiting thread is this one,
@@ -35,24 +44,38 @@ def run_stoppable(work: Callable[[], T], stop: Callable[[], None], hooks: Hooks)
     stop : callable
         Asks the solver to return soon; may be called more than once.
     hooks : Hooks
+    seconds : float
+        The solver's own time limit; it is stopped `GRACE_SECONDS` after it, because solvers
+        in numerical trouble have overlooked theirs.
     """
     outcome: _Outcome[T] = _Outcome()
+    done = threading.Event()
 
     def target() -> None:
         try:
             outcome.value = work()
         except BaseException as error:
             outcome.error = error
+        finally:
+            done.set()
 
+    deadline = time.perf_counter() + seconds + GRACE_SECONDS
+    stopping, interrupts = False, 0
     thread = threading.Thread(target=target, name="solver", daemon=True)
-    thread.start()
-    while thread.is_alive():
+    # Not Thread.join: cut short by KeyboardInterrupt, it takes a running thread for ended.
+    while not done.is_set():
         try:
-            thread.join(POLL_SECONDS)
-            if thread.is_alive() and hooks.should_stop():
-                stop()
+            if thread.ident is None:
+                thread.start()
+            done.wait(POLL_SECONDS)
+            stopping = stopping or time.perf_counter() > deadline or hooks.should_stop()
         except KeyboardInterrupt:
+            interrupts += 1
+            if interrupts == MOST_INTERRUPTS:
+                raise
             hooks.interrupt()
+            stopping = True
+        if stopping and not done.is_set():
             stop()
     if outcome.error is not None:
         raise outcome.error

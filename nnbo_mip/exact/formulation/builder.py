@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array, vstack
 
 from nnbo_mip.exact.formulation.expression import Expressions, ScaledRows, scale_rows
-from nnbo_mip.exact.formulation.model import BoolArray, MilpModel
+from nnbo_mip.exact.formulation.model import MARGIN, BoolArray, MilpModel
 from nnbo_mip.network.affine import FloatArray
 
 IntArray = npt.NDArray[np.intp]
@@ -70,6 +70,7 @@ class ModelBuilder:
         upper: npt.ArrayLike,
         *,
         errors: npt.ArrayLike = 0.0,
+        margin: float = MARGIN,
     ) -> ScaledRows:
         """Append ``lower - errors <= matrix c <= upper + errors``, scaled to order 1.
 
@@ -78,14 +79,16 @@ class ModelBuilder:
         names : sequence of n str
         matrix : (n, N) sparse array
         lower, upper, errors : (n,) arrays
+        margin : float
+            By how much the scaled rows are relaxed beyond that.
         """
         count = len(names)
         zeros = np.zeros(count)
         widths = np.broadcast_to(np.asarray(errors, dtype=np.float64), count)
         scaled = scale_rows(matrix, zeros, widths, self.magnitudes)
         self._rows.append(scaled.matrix)
-        self._row_lower.append(np.asarray(lower) / scaled.scales - scaled.errors)
-        self._row_upper.append(np.asarray(upper) / scaled.scales + scaled.errors)
+        self._row_lower.append(np.asarray(lower) / scaled.scales - scaled.errors - margin)
+        self._row_upper.append(np.asarray(upper) / scaled.scales + scaled.errors + margin)
         self._row_names.extend(names)
         return scaled
 

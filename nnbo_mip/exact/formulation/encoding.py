@@ -2,8 +2,9 @@ r"""`encode`: a problem as a mixed-integer linear program, and the way back.
 
 Layer by layer, pre-activations are affine expressions of the columns so far. A ReLU whose
 sign is proven costs nothing: with ``u <= 0`` it is 0, with ``l >= 0`` it is its
-pre-activation, folded into whatever reads it. Only the others get columns and rows, by
-the formulation asked for.
+pre-activation, folded into whatever reads it. The same is done with ReLUs whose other side
+is below 2^-200, at the price of that error. Only the others get columns and rows, by the
+formulation asked for.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from nnbo_mip.exact.formulation.block import Block, Switching
 from nnbo_mip.exact.formulation.builder import IntArray, ModelBuilder
 from nnbo_mip.exact.formulation.expression import Expressions, apply_affine, scale_rows
 from nnbo_mip.exact.formulation.inputs import InputColumns, add_inputs, input_values
-from nnbo_mip.exact.formulation.model import BoolArray, MilpModel
+from nnbo_mip.exact.formulation.model import SMALLEST_SCALE, BoolArray, MilpModel
 from nnbo_mip.exact.formulation.naive import add_naive
 from nnbo_mip.exact.formulation.partition import add_partition
 from nnbo_mip.exact.formulation.sos1 import add_sos1
@@ -154,8 +155,10 @@ class _Encoder:
             self.problem.network.layers[layer - 1], self.sources, self.builder.magnitudes
         )
         textbook = self.formulation == "naive"
-        switching = np.full(lower.size, True) if textbook else (lower < 0.0) & (upper > 0.0)
-        active = ~switching & (upper > 0.0)
+        crossing = (lower < -SMALLEST_SCALE) & (upper > SMALLEST_SCALE)
+        switching = np.full(lower.size, True) if textbook else crossing
+        active = ~switching & (upper > SMALLEST_SCALE)
+        ignored = np.where(active, np.maximum(-lower, 0.0), np.maximum(upper, 0.0))
         chosen = np.flatnonzero(switching)
         block = None
         if chosen.size:
@@ -164,7 +167,7 @@ class _Encoder:
             )
             self.blocks.append(block)
         self.active.append(active)
-        self.sources.append(self._outputs(z, active, block))
+        self.sources.append(self._outputs(z, active, np.where(switching, 0.0, ignored), block))
 
     def _add_block(self, switching: Switching) -> Block:
         if self.formulation == "bigm":
@@ -175,7 +178,9 @@ class _Encoder:
             return add_naive(self.builder, switching, self.constant)
         return add_partition(self.builder, switching, self.groups)
 
-    def _outputs(self, z: Expressions, active: BoolArray, block: Block | None) -> Expressions:
+    def _outputs(
+        self, z: Expressions, active: BoolArray, ignored: FloatArray, block: Block | None
+    ) -> Expressions:
         """Return ``max(z, 0)`` of a whole layer: 0, z, or a column."""
         width = active.size
         keep = csr_array(
@@ -188,9 +193,8 @@ class _Encoder:
                 shape=matrix.shape,
             )
             matrix = csr_array(matrix + columns)
-        return Expressions(
-            np.where(active, z.constants, 0.0), matrix, np.where(active, z.errors, 0.0)
-        )
+        errors = np.where(active, z.errors, 0.0) + ignored
+        return Expressions(np.where(active, z.constants, 0.0), matrix, errors)
 
 
 def _rows(z: Expressions, index: IntArray) -> Expressions:

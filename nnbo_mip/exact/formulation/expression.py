@@ -12,9 +12,9 @@ Sending expressions through an affine map ``z = b + sum_k W_k h_k`` gives
     error_z = sum_k |W_k| error_k + gamma_N (|b| + sum_k |W_k| (|constant_k| + |row_k| m)),
 
 with m the largest magnitudes of the columns and N the number of summands: the last term
-bounds what float64 rounds away (`nnbo_mip.exact.rounding`). Coefficients that cannot move
-a row of order 1 by more than 1e-12 are left out, because solvers have answered wrongly on
-them, and ``|coefficient| m`` is added to the error instead.
+bounds what float64 rounds away (`nnbo_mip.exact.rounding`). Coefficients up to 1e-9 in
+rows and columns of order 1 are left out and ``|coefficient| m`` is added to the error
+instead: solvers drop them silently (HiGHS and SCIP), or answer wrongly on them (CBC).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from nnbo_mip.exact.formulation.model import power_of_two_above
 from nnbo_mip.exact.rounding import SMALLEST_SUBNORMAL, gamma
 from nnbo_mip.network.affine import Affine, FloatArray
 
-NEGLIGIBLE = 1e-12
+NEGLIGIBLE = 1e-9
 """Coefficients up to this size, in rows and columns scaled to order 1, are left out."""
 
 

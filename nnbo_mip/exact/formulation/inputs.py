@@ -9,8 +9,8 @@ Every input is an affine expression of columns that are of order 1:
     one-hot member   x = y,            sum of group = 1, y binary
 
 with shift 0 unless the box lies far from 0 for its width. The rows ``A x <= b`` are
-relaxed by the slack that admissible points have, and by what the tolerances of a solver
-could cut off, so that every admissible point stays feasible with room to spare.
+relaxed by the slack that admissible points have and, as all rows but the sums of binaries
+are, by `MARGIN`.
 """
 
 from __future__ import annotations
@@ -45,10 +45,6 @@ FAR = 16.0
 VALUE_ERROR_IN_ULPS = 16.0
 """Values of a uniform grid are rounded (2 units in the last place, as is the one counted
 from) and the last one may be pinned (4, see `_is_regular`)."""
-
-ROW_MARGIN = 4e-9
-"""By this, in rows of order 1, the rows of the domain are relaxed beyond their slack: more
-than the feasibility tolerance of any solver whose bounds are believed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +159,7 @@ class _InputWriter:
         self.shifts[j] = 0.0
         self.listed.append((j, columns))
         self.entries.extend((j, int(c), float(v)) for c, v in zip(columns, values, strict=True))
-        self.builder.add_rows([f"one_value{j}"], _ones(self.builder, columns), 1.0, 1.0)
+        self.builder.add_rows([f"one_value{j}"], _ones(self.builder, columns), 1.0, 1.0, margin=0.0)
 
     def finish(self) -> InputColumns:
         rows = np.array([row for row, _, _ in self.entries], dtype=np.intp)
@@ -205,7 +201,7 @@ def _add_one_hot(builder: ModelBuilder, domain: Domain, column_of: dict[int, int
         free = np.array([column_of[j] for j in group if j in column_of], dtype=np.intp)
         switched_on = sum(domain.lower[j] == domain.upper[j] == 1.0 for j in group)
         rest = 1.0 - float(switched_on)
-        builder.add_rows([f"one_hot{number}"], _ones(builder, free), rest, rest)
+        builder.add_rows([f"one_hot{number}"], _ones(builder, free), rest, rest, margin=0.0)
 
 
 def _add_domain_rows(builder: ModelBuilder, domain: Domain, inputs: Expressions) -> None:
@@ -214,12 +210,11 @@ def _add_domain_rows(builder: ModelBuilder, domain: Domain, inputs: Expressions)
     activity = apply_affine(
         Affine(np.zeros(domain.b.size), {0: domain.A}), [inputs], builder.magnitudes
     )
-    largest = np.asarray(abs(activity.matrix).max(axis=1).todense()).ravel()
     rounding = 4.0 * UNIT_ROUNDOFF * np.abs(domain.row_limit)
     builder.add_rows(
         [f"row{i}" for i in range(domain.b.size)],
         activity.matrix,
         np.full(domain.b.size, -np.inf),
         domain.row_limit - activity.constants,
-        errors=activity.errors + rounding + ROW_MARGIN * power_of_two_above(largest),
+        errors=activity.errors + rounding,
     )

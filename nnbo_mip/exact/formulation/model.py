@@ -12,6 +12,14 @@ from nnbo_mip.network.affine import FloatArray
 
 BoolArray = npt.NDArray[np.bool_]
 
+MARGIN = 1e-8
+"""By this, rows of order 1 are relaxed: ten times the feasibility tolerance of any solver
+whose bounds are believed. Without it a solver's reasoning within its tolerance (a binary
+fixed because a tight row looked broken by 1e-16 / 1e-9) has cut the optimum off."""
+
+SMALLEST_SCALE = 2.0**-200
+"""Quantities below this are nothing to any solver, whatever the rest is."""
+
 
 @dataclass(frozen=True, eq=False)
 class MilpModel:
@@ -87,14 +95,14 @@ class MilpModel:
     def with_floor(self, level: float) -> MilpModel:
         """Return the model restricted to objectives of at least `level`.
 
-        The row is scaled to a largest coefficient of 1, as all others are.
+        The row is scaled and relaxed as all others are.
         """
         scale = power_of_two_above(float(np.abs(self.objective).max(initial=0.0)))
         row = csr_array(self.objective[None, :] / scale)
         return replace(
             self,
             matrix=csr_array(vstack([self.matrix, row])),
-            row_lower=np.append(self.row_lower, (level - self.offset) / scale),
+            row_lower=np.append(self.row_lower, (level - self.offset) / scale - MARGIN),
             row_upper=np.append(self.row_upper, np.inf),
             row_names=(*self.row_names, "floor"),
         )
@@ -111,7 +119,12 @@ class MilpModel:
 
 
 def power_of_two_above(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Return the smallest powers of two that are >= |values|, 1 for 0; scaling by them is exact."""
+    """Return the smallest powers of two that are >= |values|; scaling by them is exact.
+
+    They are at least `SMALLEST_SCALE`, so that nothing overflows when divided by them, and
+    1 for 0.
+    """
     mantissa, exponent = np.frexp(np.abs(np.asarray(values, dtype=np.float64)))
     power = np.where(mantissa == 0.5, exponent - 1, exponent)
-    return np.where(mantissa == 0.0, 1.0, np.ldexp(1.0, np.clip(power, -1000, 1000)))
+    powers = np.maximum(np.ldexp(1.0, power), SMALLEST_SCALE)
+    return np.where(mantissa == 0.0, 1.0, powers)

@@ -2,7 +2,9 @@ r"""What the tolerances of a solver can do to a bound.
 
 A solver's statement is about a program whose rows, column bounds, integers and reduced
 costs may be off by its tolerances eps (feasibility), eta (integrality) and delta (dual).
-How far this can carry the objective away from f follows from the magnitude network. With
+All rows are relaxed by `MARGIN`, so that rows moved inwards by eps still hold at the
+columns of every admissible point. How far the tolerances can carry the objective away
+from f besides follows from the magnitude network. With
 ``D_0 = |x - x'|`` from the columns of the inputs,
 
     D_l = e_l + sum_k |W_{l,k}| D_k          ReLUs with columns, at most u_l (both are in [0, u_l])
@@ -18,12 +20,12 @@ rounded in the objective is added to every bound of a solver before it is believ
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from nnbo_mip.exact.formulation.encoding import Encoding
-from nnbo_mip.exact.formulation.model import MilpModel, power_of_two_above
+from nnbo_mip.exact.formulation.model import MARGIN, MilpModel, power_of_two_above
 from nnbo_mip.exact.rounding import gamma
 from nnbo_mip.network.affine import Affine, FloatArray
 
@@ -51,6 +53,12 @@ def bound_inflation(encoding: Encoding, tolerances: Tolerances) -> float:
     magnitude = float(np.abs(model.objective) @ sizes) + abs(model.offset)
     rounding = gamma(model.n_columns + 8) * magnitude
     return (drift + dual + rounding + encoding.objective_error) * (1.0 + 1e-9)
+
+
+def claim_allowance(encoding: Encoding, tolerances: Tolerances) -> float:
+    """Return by how much an honest claim may exceed the forward pass at the point claimed."""
+    with_margin = replace(tolerances, feasibility=tolerances.feasibility + MARGIN)
+    return _objective_drift(encoding, with_margin) + encoding.objective_error
 
 
 def objective_scale(model: MilpModel) -> float:
