@@ -16,15 +16,10 @@ from tests.exact.backends.models import OPTIMUM, hard, infeasible, knapsack
 
 HAS_SCIP = importlib.util.find_spec("pyscipopt") is not None
 needs_scip = pytest.mark.skipif(not HAS_SCIP, reason="the extra 'scip' is not installed")
-SOLVERS = [
-    "highs",
-    "cbc",
-    "pyomo:highs",
-    "pyomo:appsi_highs",
-    pytest.param("scip", marks=needs_scip),
-]
-PROVERS = ["highs", pytest.param("scip", marks=needs_scip)]
-STOPPABLE = ["highs", "cbc", pytest.param("scip", marks=needs_scip)]
+SCIP = pytest.param("scip", marks=needs_scip)
+SOLVERS = ["highs", "cbc", "pyomo:highs", "pyomo:appsi_highs", SCIP]
+PROVERS = ["highs", SCIP]
+STOPPABLE = ["highs", "cbc", SCIP]
 
 
 @pytest.fixture
@@ -90,7 +85,7 @@ def test_a_start_point_is_taken(backend: Backend, start: list[float]) -> None:
     assert answer.objective == pytest.approx(OPTIMUM, abs=1e-4)
 
 
-@pytest.mark.parametrize("name", ["highs", pytest.param("scip", marks=needs_scip)])
+@pytest.mark.parametrize("name", PROVERS)
 def test_a_start_point_survives_a_solve_without_time(name: str) -> None:
     model = hard()
     start = np.zeros(model.n_columns)

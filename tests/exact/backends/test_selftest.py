@@ -66,11 +66,9 @@ def test_a_leak_beyond_the_stated_tolerance_is_found() -> None:
 
 def test_failing_names_the_version_and_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(selftest, "_failure", lambda name, version: "the model of the day")
-    with pytest.raises(
-        SolverError, match=r"version \d+\.\d+\.\d+ failed the model of the day; "
-    ) as e:
+    sentence = r"version \d+\.\d+\.\d+ failed the model of the day; .* constraints.txt"
+    with pytest.raises(SolverError, match=sentence):
         ensure_sound(Highs())
-    assert "constraints.txt" in str(e.value)
 
 
 @pytest.mark.parametrize(
@@ -101,5 +99,5 @@ def test_names() -> None:
 
 
 def test_a_solver_unknown_to_pyomo_is_refused_with_known_ones() -> None:
-    with pytest.raises(InputError, match="highs.*'abacus'"):
+    with pytest.raises(InputError, match=r"highs.*'abacus'"):
         get_backend("pyomo:abacus").version()
