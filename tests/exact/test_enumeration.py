@@ -220,6 +220,16 @@ def test_a_long_grid_is_swept_and_keeps_its_values():
         assert result.counters["simplices"] < 50
 
 
+def test_no_value_of_a_swept_grid_is_skipped():
+    # A spike of height 1 over one value of the grid, half a step wide, elsewhere a gentle slope.
+    grid = Grid.uniform(-7.0, 1.0, 80)
+    for peak in range(-7, 73):
+        kinks = Affine(np.array([1.0, 0.0, -1.0]) - 4.0 * peak, {0: np.full((3, 1), 4.0)})
+        head = Affine([0.0], {0: np.array([[0.001]]), 1: np.array([[1.0, -2.0, 1.0]])})
+        result = run(Problem(Network(1, (kinks,), head), Domain([-7.0], [72.0], [grid])))
+        assert (result.status, result.x[0]) == ("optimal", peak)
+
+
 def test_a_long_grid_beside_a_short_one():
     domain = Domain(
         [-3.0, 10.0], [4.0, 900.0], [Grid.uniform(-3.0, 0.7, 11), Grid.uniform(10.0, 1.0, 891)]
