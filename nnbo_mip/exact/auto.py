@@ -33,7 +33,7 @@ FIRST_NODES = 50_000
 GROWTH = 8
 """Budgets of the first turn, and what they are multiplied with from turn to turn."""
 
-CHEAP_ENUMERATION = 1e9
+CHEAP_ENUMERATION = 2e10
 """Estimated floating-point operations up to which an exact enumeration goes first."""
 
 MOST_RELUS_FOR_PHASES = 700

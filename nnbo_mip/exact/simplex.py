@@ -62,43 +62,49 @@ def reset(A, r, c, constant, low, high, T, d, v, basic, nonbasic, at_upper):
     return objective
 
 
+@njit(cache=True, fastmath={"reassoc", "contract"})
+def _squared_norm(values):
+    total = 0.0
+    for j in range(len(values)):
+        total += values[j] * values[j]
+    return total
+
+
 @njit(cache=True)
 def _leaving_row(T, v, basic, low, high):
     """Return the row of the largest violation over its norm, or -1 when none is violated."""
     best, row = 0.0, -1
-    m, n = T.shape
-    for i in range(m):
+    for i in range(len(v)):
         variable = basic[i]
         violation = max(low[variable] - v[i], v[i] - high[variable])
-        if violation <= PRIMAL_TOLERANCE:
-            continue
-        norm = 1.0
-        for j in range(n):
-            norm += T[i, j] * T[i, j]
-        score = violation * violation / norm
+        if violation <= PRIMAL_TOLERANCE or violation * violation <= best:
+            continue  # the score below is at most the violation squared
+        score = violation * violation / (1.0 + _squared_norm(T[i]))
         if score > best:
             best, row = score, i
     return row
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath={"contract"})
 def _pivot(T, d, row, column):
     """Exchange the basic variable of `row` with the non-basic one of `column`."""
     m, n = T.shape
-    inverse = 1.0 / T[row, column]
+    leaving = T[row]
+    inverse = 1.0 / leaving[column]
     for j in range(n):
-        T[row, j] *= -inverse
-    T[row, column] = inverse
+        leaving[j] *= -inverse
+    leaving[column] = inverse
     for i in range(m):
-        factor = T[i, column]
+        target = T[i]
+        factor = target[column]
         if i != row and factor != 0.0:
-            T[i, column] = 0.0
+            target[column] = 0.0
             for j in range(n):
-                T[i, j] += factor * T[row, j]
+                target[j] += factor * leaving[j]
     factor = d[column]
     d[column] = 0.0
     for j in range(n):
-        d[j] += factor * T[row, j]
+        d[j] += factor * leaving[j]
 
 
 @njit(cache=True)
