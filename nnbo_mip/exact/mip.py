@@ -18,12 +18,12 @@ from nnbo_mip.errors import InputError, MissingExtraError
 from nnbo_mip.exact.backends.base import Backend, Hooks, SolverAnswer, SolveRequest
 from nnbo_mip.exact.backends.registry import get_backend
 from nnbo_mip.exact.backends.selftest import ensure_sound
+from nnbo_mip.exact.bounds.interval import LayerBounds, head_interval
+from nnbo_mip.exact.bounds.preactivations import proven_bounds
 from nnbo_mip.exact.formulation import Encoding, encode
 from nnbo_mip.exact.formulation.encoding import PARTITION_GROUPS, TEXTBOOK_CONSTANT
-from nnbo_mip.exact.interval import LayerBounds, head_interval
 from nnbo_mip.exact.judge import Judge, Verdict
 from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.preactivations import proven_bounds
 from nnbo_mip.exact.primal import climb
 from nnbo_mip.exact.problem import Problem
 from nnbo_mip.exact.result import EngineResult, Kind, gap_closed

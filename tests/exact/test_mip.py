@@ -14,8 +14,8 @@ from nnbo_mip.errors import InputError, MissingExtraError, SolverError, Uncertif
 from nnbo_mip.exact import mip
 from nnbo_mip.exact.backends import SolverAnswer, SolveRequest, get_backend
 from nnbo_mip.exact.backends.highs import Highs
+from nnbo_mip.exact.bounds.interval import interval_bounds
 from nnbo_mip.exact.formulation import MilpModel
-from nnbo_mip.exact.interval import interval_bounds
 from nnbo_mip.exact.mip import MipOptions
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.problem import Problem

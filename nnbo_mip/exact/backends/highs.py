@@ -61,7 +61,7 @@ class Highs(Backend):
 
     name = "highs"
     proves = True
-    tolerances: ClassVar[Tolerances] = Tolerances(1e-9, 1e-9, 1e-9)
+    tolerances: ClassVar[Tolerances] = Tolerances(1e-9, 1e-9, 1e-10)
 
     def version(self) -> str:
         """Return the version of the HiGHS library."""

@@ -53,11 +53,12 @@ class ModelBuilder:
         *,
         integer: bool = False,
     ) -> IntArray:
-        """Append columns; return their indices (n,)."""
+        """Append columns, continuous ones relaxed by the margin; return their indices (n,)."""
         count = len(names)
         first = self.n_columns
-        self._lower.append(np.broadcast_to(np.asarray(lower, dtype=np.float64), count).copy())
-        self._upper.append(np.broadcast_to(np.asarray(upper, dtype=np.float64), count).copy())
+        margin = 0.0 if integer else MARGIN
+        self._lower.append(np.broadcast_to(np.asarray(lower, dtype=np.float64) - margin, count))
+        self._upper.append(np.broadcast_to(np.asarray(upper, dtype=np.float64) + margin, count))
         self._integer.append(np.full(count, integer))
         self._column_names.extend(names)
         return np.arange(first, first + count)

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from nnbo_mip.errors import InputError, UncertifiedWarning, UnsupportedError
+from nnbo_mip.exact.bounds.interval import LayerBounds
 from nnbo_mip.exact.formulation.bigm import add_bigm
 from nnbo_mip.exact.formulation.block import Block, Switching
 from nnbo_mip.exact.formulation.builder import IntArray, ModelBuilder
@@ -26,7 +27,6 @@ from nnbo_mip.exact.formulation.model import SMALLEST_SCALE, BoolArray, MilpMode
 from nnbo_mip.exact.formulation.naive import add_naive
 from nnbo_mip.exact.formulation.partition import add_partition
 from nnbo_mip.exact.formulation.sos1 import add_sos1
-from nnbo_mip.exact.interval import LayerBounds
 from nnbo_mip.exact.problem import Problem
 from nnbo_mip.network.affine import FloatArray
 

@@ -13,9 +13,10 @@ from nnbo_mip.network.affine import FloatArray
 BoolArray = npt.NDArray[np.bool_]
 
 MARGIN = 1e-8
-"""By this, rows of order 1 are relaxed: ten times the feasibility tolerance of any solver
-whose bounds are believed. Without it a solver's reasoning within its tolerance (a binary
-fixed because a tight row looked broken by 1e-16 / 1e-9) has cut the optimum off."""
+"""By this, rows and continuous columns of order 1 are relaxed: ten times the feasibility
+tolerance of any solver whose bounds are believed. Without it, solvers that reason within
+their tolerance (a binary fixed because a tight row looked broken by 1e-16 over a
+coefficient of 1e-9) have cut the optimum off."""
 
 SMALLEST_SCALE = 2.0**-200
 """Quantities below this are nothing to any solver, whatever the rest is."""

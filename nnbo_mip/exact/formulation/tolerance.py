@@ -1,21 +1,25 @@
-r"""What the tolerances of a solver can do to a bound.
+r"""What the tolerances of a solver can do to a bound, and to a claim.
 
 A solver's statement is about a program whose rows, column bounds, integers and reduced
 costs may be off by its tolerances eps (feasibility), eta (integrality) and delta (dual).
-All rows are relaxed by `MARGIN`, so that rows moved inwards by eps still hold at the
-columns of every admissible point. How far the tolerances can carry the objective away
-from f besides follows from the magnitude network. With
-``D_0 = |x - x'|`` from the columns of the inputs,
+
+*Bounds.* The columns of every admissible point satisfy all rows and continuous column
+bounds with `MARGIN` to spare, and integrality exactly. Rows and bounds moved inwards by
+eps < MARGIN therefore still hold there, whatever is moved outwards only adds columns, and
+what the margins cost is in the solver's own bound. Left is the dual side: a relaxation
+whose reduced costs and row duals have the wrong sign by delta bounds the objective up to
+delta times the sum of the ranges of columns and rows. That, and what was rounded or left
+out in the objective, is added to every bound of a solver before it is believed.
+
+*Claims.* How far an honest claim may exceed the forward pass at the point claimed follows
+from the magnitude network. With ``D_0 = |x - x'|`` from the columns of the inputs,
 
     D_l = e_l + sum_k |W_{l,k}| D_k          ReLUs with columns, at most u_l (both are in [0, u_l])
     D_l = sum_k |W_{l,k}| D_k                ReLUs that are proven to be on
     D_l = 0                                  ReLUs that are proven to be off
 
 where e_l is what the rows of one ReLU let through (`Block.feasibility_gain` and
-`Block.integrality_gain`). The objective moves by at most ``sum_k |V_k| D_k``, and a
-relaxation whose reduced costs and row duals have the wrong sign by delta bounds it up to
-``delta`` times the sum of the ranges of columns and rows. The sum of both and of what was
-rounded in the objective is added to every bound of a solver before it is believed.
+`Block.integrality_gain`), the objective is off by at most ``sum_k |V_k| D_k``.
 """
 
 from __future__ import annotations
@@ -46,13 +50,12 @@ class Tolerances:
 
 def bound_inflation(encoding: Encoding, tolerances: Tolerances) -> float:
     """Return by how much a solver's bound must be raised to be a bound on f."""
-    drift = _objective_drift(encoding, tolerances)
     model = encoding.model
     dual = tolerances.dual * objective_scale(model) * _total_range(model)
     sizes = np.maximum(np.abs(model.column_lower), np.abs(model.column_upper))
     magnitude = float(np.abs(model.objective) @ sizes) + abs(model.offset)
     rounding = gamma(model.n_columns + 8) * magnitude
-    return (drift + dual + rounding + encoding.objective_error) * (1.0 + 1e-9)
+    return (dual + rounding + encoding.objective_error) * (1.0 + 1e-9)
 
 
 def claim_allowance(encoding: Encoding, tolerances: Tolerances) -> float:
