@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from nnbo_mip.exact.certificate import Certificate as Certificate
     from nnbo_mip.exact.certify import certify as certify
     from nnbo_mip.exact.certify_result import CertifyResult as CertifyResult
-    from nnbo_mip.exact.check import CheckResult as CheckResult
+    from nnbo_mip.exact.checking.check import CheckResult as CheckResult
     from nnbo_mip.exact.monitor import Progress as Progress
     from nnbo_mip.network.graph import Network as Network
     from nnbo_mip.space.constraints import LinearConstraint as LinearConstraint
@@ -49,7 +49,7 @@ _HOMES = {
     "certify": "nnbo_mip.exact.certify",
     "CertifyResult": "nnbo_mip.exact.certify_result",
     "Certificate": "nnbo_mip.exact.certificate",
-    "CheckResult": "nnbo_mip.exact.check",
+    "CheckResult": "nnbo_mip.exact.checking.check",
     "Progress": "nnbo_mip.exact.monitor",
     "NnboError": "nnbo_mip.errors",
     "InputError": "nnbo_mip.errors",

@@ -16,7 +16,7 @@ import typer
 
 if TYPE_CHECKING:
     from nnbo_mip.exact.certify_result import CertifyResult
-    from nnbo_mip.exact.check import CheckResult
+    from nnbo_mip.exact.checking.check import CheckResult
 
 PROVEN, OPEN, BAD_INPUT, REFUSED, BROKEN, INTERRUPTED = 0, 1, 2, 3, 4, 130
 

@@ -181,7 +181,7 @@ def test_an_altered_certificate_exits_with_3() -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_an_undecided_check_exits_with_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    from nnbo_mip.exact import check as module
+    from nnbo_mip.exact.checking import check as module
 
     certify("tent.npz --lower 1 --upper 7 --save claim.json")
     monkeypatch.setattr(module, "reprove", lambda *_: ("undecided", "too hard."))

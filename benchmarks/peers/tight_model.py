@@ -9,10 +9,10 @@ from typing import Literal
 from scipy.sparse import csr_array
 
 from benchmarks.cases import Case
+from nnbo_mip.exact.bounds.lp_bounds import tighten_layers
+from nnbo_mip.exact.branching.phases import undecided_system, with_flat_bounds
 from nnbo_mip.exact.formulation import MilpModel, encode
-from nnbo_mip.exact.lp_bounds import tighten_layers
 from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.phases import undecided_system, with_flat_bounds
 from nnbo_mip.exact.problem import Problem
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.space.domain import Domain

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 
-from nnbo_mip.exact import boxes, enumeration, mip, phases
+from nnbo_mip.exact import enumeration, mip
+from nnbo_mip.exact.branching import boxes, phases
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.primal import climb
 from nnbo_mip.exact.problem import Problem

@@ -20,7 +20,7 @@ from nnbo_mip.exact import certificate_format
 from nnbo_mip.exact.result import Kind, Status
 
 if TYPE_CHECKING:
-    from nnbo_mip.exact.check import CheckResult
+    from nnbo_mip.exact.checking.check import CheckResult
     from nnbo_mip.network.graph import Network
 
 Direction: TypeAlias = Literal["maximize", "minimize"]
@@ -187,7 +187,7 @@ class Certificate:
         CheckResult
             ``confirmed``, ``refuted`` or ``undecided``, with the reason.
         """
-        from nnbo_mip.exact.check import check
+        from nnbo_mip.exact.checking.check import check
 
         return check(self, network, space, time_limit=time_limit, seed=seed)
 

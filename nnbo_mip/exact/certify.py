@@ -19,8 +19,8 @@ from nnbo_mip.exact.methods import METHODS, Choices, quick
 from nnbo_mip.exact.monitor import Monitor, ProgressCallback
 from nnbo_mip.exact.outcome import Outcome, settle
 from nnbo_mip.exact.problem import Problem
-from nnbo_mip.exact.rounding import LARGEST_MAGNITUDE
 from nnbo_mip.exact.result import EngineResult
+from nnbo_mip.exact.rounding import LARGEST_MAGNITUDE
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.network.graph import Network
 from nnbo_mip.space.domain import ROW_SLACK, Domain

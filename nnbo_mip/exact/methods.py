@@ -52,13 +52,13 @@ def _bab(problem: Problem, choices: Choices, monitor: Monitor) -> EngineResult:
 
 
 def _boxes(problem: Problem, choices: Choices, monitor: Monitor) -> EngineResult:
-    from nnbo_mip.exact import boxes
+    from nnbo_mip.exact.branching import boxes
 
     return boxes.solve(problem, boxes.BoxOptions(seed=choices.seed), monitor)
 
 
 def _phases(problem: Problem, choices: Choices, monitor: Monitor) -> EngineResult:
-    from nnbo_mip.exact import phases
+    from nnbo_mip.exact.branching import phases
 
     return phases.solve(problem, phases.PhaseOptions(seed=choices.seed), monitor)
 
@@ -93,8 +93,8 @@ def quick(problem: Problem, choices: Choices, monitor: Monitor) -> EngineResult:
 
     For when an engine broke down or had no time to prove anything.
     """
+    from nnbo_mip.exact.bounds.relaxation import Relaxer
     from nnbo_mip.exact.primal import climb
-    from nnbo_mip.exact.relaxation import Relaxer
 
     domain = problem.domain
     lower, upper, feasible = domain.tighten(domain.lower[None, :], domain.upper[None, :])

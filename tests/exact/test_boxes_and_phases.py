@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from nnbo_mip.errors import InputError
-from nnbo_mip.exact import boxes, phases
-from nnbo_mip.exact.boxes import BoxOptions
+from nnbo_mip.exact.branching import boxes, phases
+from nnbo_mip.exact.branching.boxes import BoxOptions
+from nnbo_mip.exact.branching.phases import PhaseOptions
 from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.phases import PhaseOptions
 from nnbo_mip.exact.problem import Problem
 from nnbo_mip.network.graph import Network
 from nnbo_mip.space.domain import Domain, Grid

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
-from nnbo_mip.exact import reproof
-from nnbo_mip.exact.check import CheckResult
+from nnbo_mip.exact.checking import reproof
+from nnbo_mip.exact.checking.check import CheckResult
 from nnbo_mip.exact.methods import METHODS
 from tests.exact.claims import certified, tent, two_outputs
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nnbo_mip.exact.dyadic import Dyadic, ExactNetwork
+from nnbo_mip.exact.checking.dyadic import Dyadic, ExactNetwork
 from nnbo_mip.network.affine import Affine
 from nnbo_mip.network.graph import Network
 

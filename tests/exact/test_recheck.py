@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nnbo_mip.exact.checking.recheck import Recheck, recheck
+from nnbo_mip.exact.checking.recheck_phases import recheck_phases
 from nnbo_mip.exact.problem import Problem
-from nnbo_mip.exact.recheck import Recheck, recheck
-from nnbo_mip.exact.recheck_phases import recheck_phases
 from nnbo_mip.network.affine import Affine, FloatArray
 from nnbo_mip.network.graph import Network
 from nnbo_mip.space.domain import Domain, Grid
@@ -200,8 +200,8 @@ def test_the_time_limit_is_kept_and_said(search: Search) -> None:
 
 
 def test_planes_lie_above_the_network_in_real_arithmetic() -> None:
-    from nnbo_mip.exact.dyadic import ExactNetwork
-    from nnbo_mip.exact.recheck_bounds import BoxBounder
+    from nnbo_mip.exact.checking.dyadic import ExactNetwork
+    from nnbo_mip.exact.checking.recheck_bounds import BoxBounder
 
     for seed in range(40):
         scale = 10.0 ** (seed % 9 - 4)

@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nnbo_mip.exact.compiled_relaxation import CompiledRelaxer
-from nnbo_mip.exact.planes import largest_on_domain
+from nnbo_mip.exact.bounds.compiled_relaxation import CompiledRelaxer
+from nnbo_mip.exact.bounds.planes import largest_on_domain
+from nnbo_mip.exact.bounds.relaxation import Relaxer
 from nnbo_mip.exact.problem import Problem
-from nnbo_mip.exact.relaxation import Relaxer
 from tests.exact.random_problems import mixed_domain, random_network, random_problem
 
 SHAPES = [((6,), False), ((7, 5), False), ((6, 5, 4), False), ((5, 4, 4), True)]

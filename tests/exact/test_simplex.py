@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from nnbo_mip.exact import simplex
+from nnbo_mip.exact.bounds import simplex
 
 
 def random_program(rng, m=8, n=6):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.fuzz_nets import draw
-from nnbo_mip.exact import boxes, phases
+from nnbo_mip.exact.branching import boxes, phases
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.problem import Problem
 from nnbo_mip.testing.exact_maximum import exact_maximum

@@ -11,6 +11,7 @@ from nnbo_mip.errors import InputError, UncertifiedWarning, UnsupportedError
 from nnbo_mip.exact.backends import SolveRequest, get_backend
 from nnbo_mip.exact.bounds.interval import interval_bounds
 from nnbo_mip.exact.formulation import Encoding, encode
+from nnbo_mip.exact.formulation.model import MARGIN
 from nnbo_mip.exact.problem import Problem
 from nnbo_mip.network.affine import Affine
 from nnbo_mip.network.graph import Network

@@ -2,7 +2,7 @@ r"""Branch and bound over input boxes (``bab`` for few inputs).
 
 A frontier of boxes covers every admissible point that may still score above the
 incumbent. Hundreds of boxes are bounded at once by linear relaxations
-(`exact.relaxation`), which give for each box an affine g with f <= g on it. Then
+(`exact.bounds.relaxation`), which give for each box an affine g with f <= g on it. Then
 
 * boxes whose bound is not above the cut-off are discarded,
 * the others shrink: a point with f(x) > cut-off has g(x) > cut-off, so with
@@ -22,15 +22,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from nnbo_mip.errors import InputError
-from nnbo_mip.exact.compiled_relaxation import CompiledRelaxer
-from nnbo_mip.exact.frontier import Frontier
+from nnbo_mip.exact.bounds.compiled_relaxation import CompiledRelaxer
+from nnbo_mip.exact.bounds.planes import largest_on_domain
+from nnbo_mip.exact.bounds.relaxation import Relaxer
+from nnbo_mip.exact.branching.frontier import Frontier
+from nnbo_mip.exact.branching.splitting import Splitter
 from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.planes import largest_on_domain
 from nnbo_mip.exact.primal import climb
 from nnbo_mip.exact.problem import Problem
-from nnbo_mip.exact.relaxation import Relaxer
 from nnbo_mip.exact.result import EngineResult
-from nnbo_mip.exact.splitting import Splitter
 from nnbo_mip.network.affine import FloatArray
 
 ENGINE = "boxes"

@@ -22,11 +22,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.exact.dyadic import ExactNetwork
+from nnbo_mip.exact.checking.dyadic import ExactNetwork
+from nnbo_mip.exact.checking.recheck_bounds import BoxBounder, Planes
+from nnbo_mip.exact.checking.recheck_leaf import Leaf, leaf_is_below, leaf_is_empty
+from nnbo_mip.exact.checking.recheck_rows import Rows
 from nnbo_mip.exact.problem import Problem
-from nnbo_mip.exact.recheck_bounds import BoxBounder, Planes
-from nnbo_mip.exact.recheck_leaf import Leaf, leaf_is_below, leaf_is_empty
-from nnbo_mip.exact.recheck_rows import Rows
 from nnbo_mip.network.affine import FloatArray
 
 FLOATS_PER_BATCH = 1 << 19

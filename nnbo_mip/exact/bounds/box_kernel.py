@@ -1,4 +1,4 @@
-"""The relaxations of `exact.relaxation`, compiled: one box after another, all in the cache.
+"""The relaxations of `exact.bounds.relaxation`, compiled: one box after another, all in the cache.
 
 For the widths that surrogates have (tens to a few hundred units) this is several times
 faster than batched matrix products, whose time goes into elementwise passes over arrays
@@ -13,20 +13,21 @@ pre-activations; ``upper``, ``offset``, ``lower`` the ReLU lines; ``middle``, ``
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from nnbo_mip.exact.compiled import compiled
 
 # Sums may be reordered and fused: the rounding model allows any order.
 FAST = {"reassoc", "contract"}
 
 
-@njit(cache=True, fastmath=FAST, inline="always")
+@compiled(fastmath=FAST, inline="always")
 def _add_scaled(target, factor, values):
     # Slices rather than offsets: an index that may wrap round would not be vectorized.
     for i in range(len(target)):
         target[i] += factor * values[i]
 
 
-@njit(cache=True, fastmath=FAST, inline="always")
+@compiled(fastmath=FAST, inline="always")
 def _dot(left, right):
     total = 0.0
     for i in range(len(left)):
@@ -34,7 +35,7 @@ def _dot(left, right):
     return total
 
 
-@njit(cache=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def _bound_by_intervals(net, t, low, high, center, spread):
     """Write center and spread of layer t's pre-activations by interval arithmetic."""
     first, end = net.offsets[t], net.offsets[t + 1]
@@ -59,7 +60,7 @@ def _bound_by_intervals(net, t, low, high, center, spread):
             _add_scaled(spread[start:stop], r, net.magnitudes[at + start : at + stop])
 
 
-@njit(cache=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def _propagate_forms(net, t, d, lower, upper, offset, after_middle, after_half, middle, half):
     """Send the affine forms behind the ReLUs of the sources through layer t's weights."""
     first, end = net.offsets[t], net.offsets[t + 1]
@@ -97,7 +98,7 @@ def _propagate_forms(net, t, d, lower, upper, offset, after_middle, after_half, 
                 _add_scaled(target, after_half[c, unit], magnitudes)
 
 
-@njit(cache=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def _intersect_with_forms(first, end, d, box_center, box_radius, middle, half, low, high):
     """Intersect the ends of a layer with the extremes of its forms over the box."""
     for i in range(first, end):
@@ -111,7 +112,7 @@ def _intersect_with_forms(first, end, d, box_center, box_radius, middle, half, l
         low[i] = max(low[i], bottom)
 
 
-@njit(cache=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def _draw_lines(low, high, lower, upper, offset):
     """Write the CROWN lines of a layer's ReLUs; all arguments are slices of the layer."""
     for i in range(len(low)):
@@ -125,7 +126,7 @@ def _draw_lines(low, high, lower, upper, offset):
         offset[i] = -slope * bottom if crossing else 0.0
 
 
-@njit(cache=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def _forms_after_relu(first, end, d, lower, upper, offset, middle, half, after_middle, after_half):
     """Send a layer's forms through its lines."""
     for c in range(d + 1):
@@ -137,7 +138,7 @@ def _forms_after_relu(first, end, d, lower, upper, offset, middle, half, after_m
             after_half[c, i] = cross * m + same * h + lift
 
 
-@njit(cache=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def _carry_to_input(net, layers, d, lower, upper, offset, weight):
     """Carry the output's coefficients to the input; return the constant.
 
@@ -175,7 +176,7 @@ def _carry_to_input(net, layers, d, lower, upper, offset, weight):
     return constant
 
 
-@njit(cache=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def _improve_slopes(net, layers, corner, low, high, weight, upper, offset, lower, step, output, z):
     """Move the lower slopes against the derivative of the bound at `corner`.
 
@@ -212,7 +213,7 @@ def _improve_slopes(net, layers, corner, low, high, weight, upper, offset, lower
                 lower[unit] = min(max(moved, 0.0), 1.0)
 
 
-@njit(cache=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def bound_boxes(net, lower_ends, upper_ends, level, slope_steps, slopes, constants, bounds):
     """Write an affine upper bound of the output for each box.
 

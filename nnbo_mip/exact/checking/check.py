@@ -18,9 +18,9 @@ import numpy as np
 
 from nnbo_mip.errors import FileFormatError, InputError
 from nnbo_mip.exact.certificate import Certificate
+from nnbo_mip.exact.checking.recheck_bounds import BoxBounder
+from nnbo_mip.exact.checking.reproof import reprove
 from nnbo_mip.exact.problem import Problem
-from nnbo_mip.exact.recheck_bounds import BoxBounder
-from nnbo_mip.exact.reproof import reprove
 from nnbo_mip.exact.result import gap_closed
 from nnbo_mip.network.graph import Network
 from nnbo_mip.space.domain import ROW_SLACK, Domain

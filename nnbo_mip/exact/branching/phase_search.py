@@ -8,9 +8,8 @@ returns what is left open. Every discarded node has a recomputed, outward-rounde
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from nnbo_mip.exact.simplex import (
+from nnbo_mip.exact.bounds.simplex import (
     INFEASIBLE,
     OPTIMAL,
     PIVOT_TOLERANCE,
@@ -20,6 +19,7 @@ from nnbo_mip.exact.simplex import (
     reset,
     safe_bound,
 )
+from nnbo_mip.exact.compiled import compiled
 
 VIOLATION = 1e-9
 """Scaled amount by which h may differ from max(z, 0) without being branched on."""
@@ -35,7 +35,7 @@ NODE_LIMIT = 1
 IMPROVED = 2
 
 
-@njit(cache=True)
+@compiled()
 def _set_end(T, d, v, nonbasic, at_upper, low, high, variable, new_low, new_high, objective):
     """Narrow a variable's ends; a non-basic one moves with its end. Return the objective."""
     for j in range(len(nonbasic)):
@@ -52,7 +52,7 @@ def _set_end(T, d, v, nonbasic, at_upper, low, high, variable, new_low, new_high
     return objective
 
 
-@njit(cache=True)
+@compiled()
 def _loss(T, d, nonbasic, at_upper, low, high, row, sign, distance):
     """Estimate what the objective loses when a basic variable must move by `distance`.
 
@@ -71,7 +71,7 @@ def _loss(T, d, nonbasic, at_upper, low, high, row, sign, distance):
     return least * distance if least < np.inf else np.inf
 
 
-@njit(cache=True)
+@compiled()
 def _end_loss(T, d, nonbasic, at_upper, low, high, row_of, column_of, value, variable, target):
     """Estimate the loss of pushing a variable down or up to `target`."""
     distance = abs(value[variable] - target)
@@ -81,7 +81,7 @@ def _end_loss(T, d, nonbasic, at_upper, low, high, row_of, column_of, value, var
     return abs(d[column_of[variable]]) * distance
 
 
-@njit(cache=True)
+@compiled()
 def _forward(weights, bias, objective, constant, x, h):
     """Evaluate the flat system at x; h receives the ReLU outputs."""
     d = len(x)
@@ -100,7 +100,7 @@ def _forward(weights, bias, objective, constant, x, h):
     return total
 
 
-@njit(cache=True)
+@compiled()
 def _read_values(v, basic, nonbasic, at_upper, low, high, value, row_of, column_of):
     """Write the value and the place (row or column, else -1) of every variable."""
     for j in range(len(nonbasic)):
@@ -114,7 +114,7 @@ def _read_values(v, basic, nonbasic, at_upper, low, high, value, row_of, column_
         column_of[basic[i]] = -1
 
 
-@njit(cache=True)
+@compiled()
 def _round_to_domain(value, low, high, grid_of, grid_start, grid_values, x):
     """Write the inputs of a relaxed point, clipped to the ends and rounded to the grids."""
     for k in range(len(x)):
@@ -130,7 +130,7 @@ def _round_to_domain(value, low, high, grid_of, grid_start, grid_values, x):
         x[k] = values[above]
 
 
-@njit(cache=True)
+@compiled()
 def _respects_rows(A, r, low, high, first, x):
     """Whether x keeps the rows from `first` on, which read inputs only, up to a tolerance."""
     m, n = A.shape
@@ -143,7 +143,7 @@ def _respects_rows(A, r, low, high, first, x):
     return True
 
 
-@njit(cache=True)
+@compiled()
 def _choose_relu(T, d, nonbasic, at_upper, low, high, row_of, column_of, value, n_inputs, n_relus):
     """Return (score, variable to fix at zero first) of the most promising undecided ReLU.
 
@@ -169,7 +169,7 @@ def _choose_relu(T, d, nonbasic, at_upper, low, high, row_of, column_of, value, 
     return best, chosen
 
 
-@njit(cache=True)
+@compiled()
 def _choose_grid(
     T, d, nonbasic, at_upper, low, high, row_of, column_of, value,
     grid_of, grid_start, grid_values,
@@ -196,7 +196,7 @@ def _choose_grid(
     return best, chosen, chosen_below, chosen_above, below_first
 
 
-@njit(cache=True)
+@compiled()
 def _any_relu(low, high, n_inputs, n_relus, n):
     """Return some ReLU whose phase is open, or -1."""
     for j in range(n_relus):
@@ -205,7 +205,7 @@ def _any_relu(low, high, n_inputs, n_relus, n):
     return -1
 
 
-@njit(cache=True)
+@compiled()
 def _any_grid(low, high, grid_of, grid_start, grid_values):
     """Return (coordinate, end below, end above) of some open grid coordinate, or -1."""
     for k in range(len(grid_of)):
@@ -216,7 +216,7 @@ def _any_grid(low, high, grid_of, grid_start, grid_values):
     return -1, 0.0, 0.0
 
 
-@njit(cache=True)
+@compiled()
 def search(
     A,
     r,

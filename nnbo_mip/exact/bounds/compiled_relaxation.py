@@ -1,11 +1,11 @@
-"""The door to the compiled relaxations, with the interface of `exact.relaxation`."""
+"""The door to the compiled relaxations, with the interface of `exact.bounds.relaxation`."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from nnbo_mip.exact.kernel_network import kernel_network
-from nnbo_mip.exact.relaxation import Planes
+from nnbo_mip.exact.bounds.kernel_network import kernel_network
+from nnbo_mip.exact.bounds.relaxation import Planes
 from nnbo_mip.exact.rounding import RoundingModel
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.network.graph import Network
@@ -32,7 +32,7 @@ class CompiledRelaxer:
 
     def bound(self, lower: FloatArray, upper: FloatArray, level: float, slope_steps: int) -> Planes:
         """Bound the output from above over boxes (d, B) by affine functions."""
-        from nnbo_mip.exact.box_kernel import bound_boxes
+        from nnbo_mip.exact.bounds.box_kernel import bound_boxes
 
         slopes = np.empty(lower.shape)
         constants, bounds = np.empty(lower.shape[1]), np.empty(lower.shape[1])

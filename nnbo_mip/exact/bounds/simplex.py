@@ -24,7 +24,8 @@ one whose *recomputed* bound is at most the cut-off.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from nnbo_mip.exact.compiled import compiled
 
 PRIMAL_TOLERANCE = 1e-9
 PIVOT_TOLERANCE = 1e-8
@@ -36,7 +37,7 @@ INFEASIBLE = 2
 STALLED = 3
 
 
-@njit(cache=True)
+@compiled()
 def reset(A, r, c, constant, low, high, T, d, v, basic, nonbasic, at_upper):
     """Write the slack basis into the work arrays; return the objective there.
 
@@ -62,7 +63,7 @@ def reset(A, r, c, constant, low, high, T, d, v, basic, nonbasic, at_upper):
     return objective
 
 
-@njit(cache=True, fastmath={"reassoc", "contract"})
+@compiled(fastmath={"reassoc", "contract"})
 def _squared_norm(values):
     total = 0.0
     for j in range(len(values)):
@@ -70,7 +71,7 @@ def _squared_norm(values):
     return total
 
 
-@njit(cache=True)
+@compiled()
 def _leaving_row(T, v, basic, low, high):
     """Return the row of the largest violation over its norm, or -1 when none is violated."""
     best, row = 0.0, -1
@@ -85,7 +86,7 @@ def _leaving_row(T, v, basic, low, high):
     return row
 
 
-@njit(cache=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _pivot(T, d, row, column):
     """Exchange the basic variable of `row` with the non-basic one of `column`."""
     m, n = T.shape
@@ -107,7 +108,7 @@ def _pivot(T, d, row, column):
         d[j] += factor * leaving[j]
 
 
-@njit(cache=True)
+@compiled()
 def dual_simplex(T, d, v, basic, nonbasic, at_upper, low, high, objective, cutoff, max_steps):
     """Run from a dual feasible dictionary; return (status, objective, steps, row, sign).
 
@@ -185,7 +186,7 @@ def dual_simplex(T, d, v, basic, nonbasic, at_upper, low, high, objective, cutof
     return STALLED, objective, max_steps, -1, 0.0
 
 
-@njit(cache=True)
+@compiled()
 def read_multipliers(d, nonbasic, n, mu):
     """Write the slacks' multipliers of a dictionary: d where non-basic, 0 where basic."""
     mu[:] = 0.0
@@ -194,7 +195,7 @@ def read_multipliers(d, nonbasic, n, mu):
             mu[nonbasic[j] - n] = d[j]
 
 
-@njit(cache=True)
+@compiled()
 def add_ray(T, v, basic, nonbasic, low, high, row, sign, amount, n, mu):
     """Add the ray of an unreachable row to multipliers, so far that the bound falls by `amount`.
 
@@ -214,7 +215,7 @@ def add_ray(T, v, basic, nonbasic, low, high, row, sign, amount, n, mu):
             mu[nonbasic[j] - n] -= length * T[row, j]
 
 
-@njit(cache=True)
+@compiled()
 def safe_bound(A, r, c, constant, low, high, mu, e, sizes, row_sizes, row_errors, base_error):
     """Return the Neumaier-Shcherbina bound of any multipliers, widened by all rounding.
 

@@ -2,7 +2,7 @@ r"""Branch and bound over ReLU phases (``bab`` for many inputs).
 
 The network is flattened to its undecided ReLUs, whose bounds are tightened by linear
 programs. Then a search fixes one ReLU active or inactive, or halves a grid, at a time.
-Nodes are bounded by the dense dual simplex of `exact.simplex`; a subtree is explored
+Nodes are bounded by the dense dual simplex of `exact.bounds.simplex`; a subtree is explored
 depth first in compiled code, and what it leaves open goes back to a heap ordered by
 bound. Once a search has proven long, inputs and ReLUs are tightened under the condition
 that only points above the cut-off matter, and it starts again with the better program.
@@ -18,14 +18,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from nnbo_mip.errors import InputError
-from nnbo_mip.exact.flat import Bounds, FlatSystem, flatten
-from nnbo_mip.exact.lp_bounds import tighten_above, tighten_layers
+from nnbo_mip.exact.bounds.flat import Bounds, FlatSystem, flatten
+from nnbo_mip.exact.bounds.lp_bounds import tighten_above, tighten_layers
+from nnbo_mip.exact.bounds.program import Program, build_program
+from nnbo_mip.exact.bounds.relaxation import Relaxer
+from nnbo_mip.exact.branching.phase_queue import PhaseQueue
 from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.phase_queue import PhaseQueue
 from nnbo_mip.exact.primal import climb, climb_regions
 from nnbo_mip.exact.problem import Problem
-from nnbo_mip.exact.program import Program, build_program
-from nnbo_mip.exact.relaxation import Relaxer
 from nnbo_mip.exact.result import EngineResult
 from nnbo_mip.network.affine import FloatArray
 
@@ -181,7 +181,7 @@ class _PhaseSearch:
 
     def _search(self, program: Program, node_limit: int) -> float:
         """Search one program; return the largest bound left open, -inf when it is done."""
-        from nnbo_mip.exact import phase_search
+        from nnbo_mip.exact.branching import phase_search
 
         monitor = self.monitor
         grids = _grids(self.problem, program)

@@ -16,12 +16,11 @@ from functools import cached_property
 
 import numpy as np
 
-from nnbo_mip.exact.dyadic import ExactNetwork
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.exact.recheck import Recheck, Verdict
-from nnbo_mip.exact.recheck_bounds import BoxBounder
-from nnbo_mip.exact.recheck_leaf import Leaf, pattern_is_below
-from nnbo_mip.exact.recheck_program import (
+from nnbo_mip.exact.checking.dyadic import ExactNetwork
+from nnbo_mip.exact.checking.recheck import Recheck, Verdict
+from nnbo_mip.exact.checking.recheck_bounds import BoxBounder
+from nnbo_mip.exact.checking.recheck_leaf import Leaf, pattern_is_below
+from nnbo_mip.exact.checking.recheck_program import (
     ACTIVE,
     INACTIVE,
     UNDECIDED,
@@ -29,7 +28,8 @@ from nnbo_mip.exact.recheck_program import (
     NodeProgram,
     Objective,
 )
-from nnbo_mip.exact.recheck_rows import Rows
+from nnbo_mip.exact.checking.recheck_rows import Rows
+from nnbo_mip.exact.problem import Problem
 from nnbo_mip.network.affine import FloatArray
 
 MOST_RELUS = 500

@@ -6,7 +6,7 @@ pre-activation. What is left, over the input x (d,) and the undecided h (K,), is
     z = bias + G_x x + G_h h,   h = max(z, 0),      f = constant + c_x . x + c_h . h,
 
 with G_h strictly lower triangular. One such system serves the linear programs of
-`exact.simplex`, whatever the graph of the network was.
+`exact.bounds.simplex`, whatever the graph of the network was.
 """
 
 from __future__ import annotations

@@ -13,10 +13,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from nnbo_mip.exact.flat import FlatSystem
+from nnbo_mip.exact.bounds.flat import FlatSystem
+from nnbo_mip.exact.bounds.program import Program, build_program
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.problem import Problem
-from nnbo_mip.exact.program import Program, build_program
 from nnbo_mip.network.affine import FloatArray
 
 MAX_STEPS = 2000
@@ -47,7 +47,7 @@ class ProgramSolver:
         error : float
             How far the stored function may be from the true one.
         """
-        from nnbo_mip.exact import simplex
+        from nnbo_mip.exact.bounds import simplex
 
         p = self.program
         work = (self._T, self._d, self._v, self._basic, self._nonbasic, self._at_upper)

@@ -18,13 +18,13 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from nnbo_mip.errors import MissingExtraError, NnboError
-from nnbo_mip.exact.attack import high_points
-from nnbo_mip.exact.dyadic import ExactNetwork
+from nnbo_mip.exact.checking.attack import high_points
+from nnbo_mip.exact.checking.dyadic import ExactNetwork
+from nnbo_mip.exact.checking.recheck import Recheck, recheck
+from nnbo_mip.exact.checking.recheck_bounds import BoxBounder
+from nnbo_mip.exact.checking.recheck_phases import MOST_RELUS, recheck_phases
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.problem import Problem
-from nnbo_mip.exact.recheck import Recheck, recheck
-from nnbo_mip.exact.recheck_bounds import BoxBounder
-from nnbo_mip.exact.recheck_phases import MOST_RELUS, recheck_phases
 from nnbo_mip.exact.result import EngineResult
 from nnbo_mip.network.affine import FloatArray
 
@@ -205,7 +205,7 @@ def _by_engine(
 
 
 def _phases(seed: int, problem: Problem, monitor: Monitor) -> EngineResult:
-    from nnbo_mip.exact import phases
+    from nnbo_mip.exact.branching import phases
 
     return phases.solve(problem, phases.PhaseOptions(seed=seed), monitor)
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nnbo_mip.exact.flat import FlatSystem
+from nnbo_mip.exact.bounds.flat import FlatSystem
 from nnbo_mip.exact.problem import Problem
 from nnbo_mip.network.affine import FloatArray
 

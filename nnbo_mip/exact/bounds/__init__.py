@@ -1,0 +1,1 @@
+"""Bounds: intervals, linear relaxations, linear programs."""

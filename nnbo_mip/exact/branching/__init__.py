@@ -1,0 +1,1 @@
+"""Branch and bound, over boxes of the input and over ReLU phases."""
