@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeAlias
 
 from numba import njit
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Kernel: TypeAlias = Callable[..., Any]
 
 
-def compiled(**options: Any) -> Callable[[Function], Function]:
+def compiled(**options: Any) -> Callable[[Kernel], Kernel]:
     """Compile a function with numba, and keep the result beside it or in the user's cache.
 
     Where neither folder can be written, numba refuses to cache at all; the function is then
@@ -22,9 +22,9 @@ def compiled(**options: Any) -> Callable[[Function], Function]:
         What `numba.njit` takes.
     """
 
-    def decorate(function: Function) -> Function:
+    def decorate(function: Kernel) -> Kernel:
         try:
-            kernel: Function = njit(cache=True, **options)(function)
+            kernel: Kernel = njit(cache=True, **options)(function)
         except RuntimeError:
             kernel = njit(**options)(function)
         return kernel
