@@ -18,8 +18,8 @@ from nnbo_mip.errors import InputError, MissingExtraError
 from nnbo_mip.exact.backends.base import Backend, Hooks, SolverAnswer, SolveRequest
 from nnbo_mip.exact.backends.registry import get_backend
 from nnbo_mip.exact.backends.selftest import ensure_sound
-from nnbo_mip.exact.bounds.interval import LayerBounds, head_interval
-from nnbo_mip.exact.bounds.preactivations import proven_bounds
+from nnbo_mip.exact.bounds.interval import LayerBounds
+from nnbo_mip.exact.bounds.preactivations import output_bound, proven_bounds
 from nnbo_mip.exact.formulation import Encoding, encode
 from nnbo_mip.exact.formulation.encoding import PARTITION_GROUPS, TEXTBOOK_CONSTANT
 from nnbo_mip.exact.judge import Judge, Verdict
@@ -33,7 +33,7 @@ PROVER = "highs"
 """Who proves what claimants claim."""
 
 ROUNDS = 3
-"""Solves of one backend whose gap was set from a value that has improved since."""
+"""Solves of one backend, each asked with a value that has improved since the last."""
 
 CLAIM_SHARE = 0.5
 """Share of the time left that a claimant may take; the rest is for the proof."""
@@ -121,7 +121,7 @@ class _MipSearch:
         if monitor.best_x is None:
             climb(self.problem, monitor, seed=self.options.seed)
         bounds = proven_bounds(self.problem, monitor) if known is None else known
-        root = head_interval(self.problem.network, domain.lower, domain.upper, bounds)[1]
+        root = output_bound(self.problem, bounds)
         if self._closes(root):
             return self._result(root, "rigorous", None)
         encoding = self._encode(bounds, self.options.formulation)
@@ -183,8 +183,11 @@ class _MipSearch:
                 break
         else:
             self.complaints.append("no solver gave a bound that holds: theirs are withdrawn")
-        if author is not None:
-            self._explain_open_gap(judge.inflation(author), author, best)
+        if author is not None and not self._closes(best) and not self.monitor.should_stop():
+            self.complaints.append(
+                f"the tolerances of {author.name} and the margins that make its bound safe keep "
+                f"it {best - self.monitor.best_value:.2g} above the value"
+            )
         return self._result(best, kind, author)
 
     def _ladder(self) -> Iterator[tuple[Backend, bool]]:
@@ -200,19 +203,19 @@ class _MipSearch:
         yield other, self.options.presolve
 
     def _bound_by(self, backend: Backend, judge: Judge, presolve: bool) -> Verdict:
-        """Ask one backend, again if the gap it was given has become too wide."""
-        verdict = Verdict(None, "")
+        """Ask one backend, and again while a better value changes what is asked."""
+        inflation = judge.inflation(backend)
+        verdict = Verdict(None)
         for _ in range(ROUNDS):
-            target = self._target_gap() - judge.inflation(backend)
-            gap = max(0.5 * target, 0.0)
-            cutoff = None
-            if not self.backend.proves and self.monitor.best_x is not None:
-                cutoff = self.monitor.best_value + gap
+            value = self.monitor.best_value
+            gap = max(0.5 * (self._target_gap() - inflation), 0.0)
+            cutoff = value + gap if math.isfinite(value) and not self.backend.proves else None
             answer = self._ask(backend, judge, presolve, gap, cutoff, self.monitor.remaining())
             verdict = judge.verdict(backend, answer, cutoff)
             if answer.status == "infeasible" and cutoff is None and not verdict.complaint:
                 verdict = self._confirm_empty(backend)
-            if verdict.bound is None or answer.status == "stopped" or target <= 0.0:
+            unchanged = self.monitor.best_value == value
+            if verdict.bound is None or answer.status == "stopped" or unchanged:
                 return verdict
             if self._closes(verdict.bound):
                 return verdict
@@ -272,13 +275,6 @@ class _MipSearch:
         return answer
 
     # -- the answer -------------------------------------------------------------------
-
-    def _explain_open_gap(self, inflation: float, author: Backend, bound: float) -> None:
-        if not self._closes(bound) and inflation > self._target_gap():
-            self.complaints.append(
-                f"the tolerances of {author.name} alone can move its bound by {inflation:.2g}, "
-                "more than the gap"
-            )
 
     def _closes(self, bound: float) -> bool:
         return gap_closed(self.monitor.best_value, bound, self.monitor.gap)

@@ -368,7 +368,7 @@ def test_a_gap_below_the_solvers_tolerances_is_left_open_and_explained() -> None
     problem = random_problem(1, 2, (5, 4))
     result = mip.solve(problem, MipOptions(), Monitor(problem, 1e-12))
     assert result.status == "feasible"
-    assert "tolerances of highs alone" in result.message
+    assert "tolerances of highs and the margins" in result.message
     assert result.bound - result.value < 1e-5
 
 

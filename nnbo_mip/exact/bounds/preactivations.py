@@ -1,4 +1,4 @@
-"""The pre-activation bounds that a mixed-integer program is written with."""
+"""The bounds that a mixed-integer program is written with, and the one it has to beat."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nnbo_mip.exact.bounds.interval import LayerBounds, interval_bounds
+from nnbo_mip.exact.bounds.interval import LayerBounds, head_interval, interval_bounds
+from nnbo_mip.exact.bounds.relaxation import Relaxer, ReluLines
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.problem import Problem
 
 LARGEST_FOR_RELAXATION = 1500
 """ReLUs up to which the bounds are tightened by relaxations and linear programs."""
+
+SLOPE_STEPS = 5
 
 
 def proven_bounds(problem: Problem, monitor: Monitor) -> list[LayerBounds]:
@@ -31,6 +34,23 @@ def proven_bounds(problem: Problem, monitor: Monitor) -> list[LayerBounds]:
     flat, relaxed = undecided_system(problem, lower, upper, bounds)
     flat = tighten_layers(problem, flat, lower, upper, monitor)
     return intersection(bounds, with_flat_bounds(relaxed, flat))
+
+
+def output_bound(problem: Problem, bounds: Sequence[LayerBounds]) -> float:
+    """Bound f from above at the admissible points, given bounds on all pre-activations.
+
+    The better one of the interval bound and of a backward relaxation with the lines that
+    the bounds allow.
+    """
+    network, domain = problem.network, problem.domain
+    interval = head_interval(network, domain.lower, domain.upper, bounds)[1]
+    if network.n_relus > LARGEST_FOR_RELAXATION:
+        return interval
+    relaxer = Relaxer(network, problem.rounding, tight=True)
+    lines = [ReluLines.within(low[:, None], high[:, None]) for low, high in bounds]
+    box = domain.lower[:, None], domain.upper[:, None]
+    relaxed = relaxer.planes(*box, lines, slope_steps=SLOPE_STEPS).bound[0]
+    return min(interval, float(relaxed))
 
 
 def intersection(first: Sequence[LayerBounds], second: Sequence[LayerBounds]) -> list[LayerBounds]:
