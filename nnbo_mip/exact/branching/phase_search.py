@@ -236,6 +236,7 @@ def search(
     unit_weights,
     unit_bias,
     cutoff,
+    floor,
     best_value,
     node_limit,
     stack_size,
@@ -252,7 +253,9 @@ def search(
     grid_start, grid_values : concatenated grids in the program's units
     unit_weights, unit_bias : the flat system in the program's units
     cutoff : float
-        Level to undercut.
+        Level to undercut; -inf while no admissible point is known.
+    floor : float
+        No admissible point scores less: a node bounded below it is proven empty.
     best_value : float
         A point whose value is above it ends the call, so that the caller raises the cut-off.
     node_limit, stack_size : int
@@ -304,7 +307,8 @@ def search(
     nodes = 0
     steps = 0
     settled = -np.inf
-    margin = 1e-10 * (1.0 + abs(cutoff)) if cutoff > -np.inf else 0.0
+    level = max(cutoff, floor)
+    margin = 1e-10 * (1.0 + abs(level))
     inherited = np.inf
     objective = reset(A, r, c, constant, low, high, T, d, v, basic, nonbasic, at_upper)
     fresh = True
@@ -312,26 +316,28 @@ def search(
     while True:
         nodes += 1
         status, objective, used, row, sign = dual_simplex(
-            T, d, v, basic, nonbasic, at_upper, low, high, objective, cutoff - margin, MAX_STEPS
+            T, d, v, basic, nonbasic, at_upper, low, high, objective, level - margin, MAX_STEPS
         )
         steps += used
         read_multipliers(d, nonbasic, n, mu)
         if status == INFEASIBLE:
-            fall = 2.0 * max(objective - cutoff, 0.0) + 1.0 + abs(objective)
+            fall = 2.0 * max(objective - floor, 0.0) + 1.0 + abs(objective)
             add_ray(T, v, basic, nonbasic, low, high, row, sign, fall, n, mu)
         bound = safe_bound(
             A, r, c, constant, low, high, mu, e, sizes, row_sizes, row_errors, base_error
         )
         if not bound < inherited:  # also where it is not a number
             bound = inherited
-        discarded = bound <= cutoff
+        empty = bound < floor
+        discarded = empty or bound <= cutoff
         if not discarded and not fresh and status != OPTIMAL:
             # The dictionary has drifted: solve this node again from the slack basis.
             objective = reset(A, r, c, constant, low, high, T, d, v, basic, nonbasic, at_upper)
             fresh = True
             continue
         if discarded:
-            settled = max(settled, bound)
+            if not empty:
+                settled = max(settled, bound)
         else:
             _read_values(v, basic, nonbasic, at_upper, low, high, value, row_of, column_of)
             _round_to_domain(value, low, high, grid_of, grid_start, grid_values, x)

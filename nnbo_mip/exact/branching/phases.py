@@ -187,6 +187,8 @@ class _PhaseSearch:
         grids = _grids(self.problem, program)
         stack = _stack_size(program)
         queue = PhaseQueue(program.low, program.high)
+        # No admissible point scores below the negated magnitude.
+        floor = -1.01 * self.problem.rounding.magnitude - self.problem.rounding.output
         most = self._nodes_per_call(program)
         spent = 0
         while len(queue):
@@ -214,6 +216,7 @@ class _PhaseSearch:
                     program.weights,
                     program.bias,
                     monitor.cutoff,
+                    floor,
                     max(_worth_a_stop(monitor), self.unreachable),
                     min(most, max(1, node_limit - spent)),
                     stack,
