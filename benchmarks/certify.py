@@ -15,14 +15,13 @@ import math
 import platform
 import time
 from pathlib import Path
-from typing import Any
 
 from benchmarks import measure
 from benchmarks.cases import case_paths, load_case
 from benchmarks.engines import ENTRANTS, OURS, PEERS, Ours, Peer
 from benchmarks.large_nomu import sampled_range, stored
 from benchmarks.nets import default_folder, trained
-from benchmarks.report import Table
+from benchmarks.report import Table, megabytes
 from benchmarks.results import Row, make_row, read_rows, write_rows
 from benchmarks.targets import Target, targets
 
@@ -34,77 +33,83 @@ rounding of a float64 pass through this network is about 1e-8."""
 def main(arguments: list[str] | None = None) -> int:
     """Run the benchmark; 1 if somebody of ours claimed what is not so."""
     options = parser().parse_args(arguments)
+    run = Run(options)
     if options.large:
-        return large(options)
+        return large(run)
     if options.nets:
         paths = case_paths(options.nets, options.only)
     else:
         paths = trained(default_folder(), only=options.only)
     entrants = chosen_entrants(options.engines, options.peers)
-    about = {"machine": machine(), "started": time.strftime("%Y-%m-%d %H:%M")}
-    rows = {row.key: row for row in (read_rows(options.json) if options.json else [])}
-    wanted: list[Row] = []
-    for path in paths:
-        for entrant in entrants:
-            row = measured(path, entrant, options, rows, options.gap, options.limit)
-            wanted.append(row)
-            rows[row.key] = row
-            if options.json:
-                write_rows(options.json, list(rows.values()), about)
-    table = Table(wanted)
+    rows = [
+        run.row(path, entrant, options.gap, options.limit) for path in paths for entrant in entrants
+    ]
+    table = Table(rows)
     print(table.markdown())
-    print("\n".join(str(target) for target in targets(table)))
-    for row, why in table.wrong_rows():
-        print(f"WRONG: {row.entrant} on {row.network}: {why}")
-    for row in wanted:
-        if row.status == "error":
-            print(f"error: {row.entrant} on {row.network}: {row.message.strip()[-200:]}")
-    return int(any(row.role == "ours" for row, _ in table.wrong_rows()))
+    for target in targets(table):
+        print(target)
+    return int(complain(table))
 
 
-def large(options: argparse.Namespace) -> int:
+def large(run: Run) -> int:
     """Measure `auto` on the NOMU of 2 x (3 x 1024), at d = 1 and d = 2."""
     failed = False
     for inputs, seconds, relative_gap in LARGE:
         path = stored(default_folder(), inputs)
-        network = load_case(path).network
-        low, high = sampled_range(network)
+        low, high = sampled_range(load_case(path).network)
         # The engines' gap is relative to max(1, |value|), and value is at least `high`.
         gap = relative_gap * (high - low) / max(1.0, abs(high))
-        row = measured(path, ENTRANTS["auto"], options, {}, gap, 2.5 * seconds)
-        reached = (row.bound or math.inf) - (row.value or -math.inf)
+        row = run.row(path, ENTRANTS["auto"], gap, 2.5 * seconds)
+        reached = math.inf
+        if row.bound is not None and row.value is not None:
+            reached = row.bound - row.value
         met = row.median <= seconds and reached <= relative_gap * (high - low)
-        failed |= bool(Table([row]).wrong(row))
         what = f"{path.stem}, gap {relative_gap:g} of the range {high - low:.4g} in {seconds:g} s"
-        figures = f"{row.median:.2f} s, gap {reached / (high - low):.2g}, {row.peak_mb:.0f} MB"
-        print(Target(what, figures, met))
+        figures = f"{row.median:.2f} s, gap {reached / (high - low):.2g} of the range"
+        print(Target(what, f"{figures}, {megabytes(row.peak_mb)} MB", met))
+        failed |= complain(Table([row]))
     return int(failed)
 
 
-def measured(
-    path: Path,
-    entrant: Ours | Peer,
-    options: argparse.Namespace,
-    rows: dict[Any, Row],
-    gap: float,
-    limit: float,
-) -> Row:
-    """Return the stored row of a pair, or measure it."""
-    case = load_case(path)
-    key = (case.network.fingerprint, entrant.name, gap, limit)
-    if key in rows and entrant.name not in options.again:
-        return rows[key]
-    job = measure.Job(
-        network=str(path),
-        entrant=entrant.name,
-        gap=gap,
-        limit=limit,
-        wall_limit=limit * options.wall_factor,
-        repeats=options.repeats,
-    )
-    row = make_row(case, job, entrant.role, measure.run(job))
-    print(f"{case.name:24} {entrant.name:20} {row.status:9} {row.median:8.3f} s", flush=True)
-    return row
+def complain(table: Table) -> bool:
+    """Print what is wrong and what failed; return whether anything of ours is wrong."""
+    for row, why in table.wrong_rows():
+        print(f"WRONG: {row.entrant} on {row.network}: {why}")
+    for row in table.rows.values():
+        if row.status == "error":
+            print(f"error: {row.entrant} on {row.network}: {row.message.strip()[-200:]}")
+    return any(row.role == "ours" for row, _ in table.wrong_rows())
+
+
+class Run:
+    """The rows so far, and the file that keeps them."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.about = {"machine": machine(), "started": time.strftime("%Y-%m-%d %H:%M")}
+        stored_rows = read_rows(options.json) if options.json else []
+        self.rows = {row.key: row for row in stored_rows}
+
+    def row(self, path: Path, entrant: Ours | Peer, gap: float, limit: float) -> Row:
+        """Return the stored row of a pair, or measure it."""
+        case = load_case(path)
+        key = (case.network.fingerprint, entrant.name, gap, limit)
+        if key in self.rows and entrant.name not in self.options.again:
+            return self.rows[key]
+        job = measure.Job(
+            network=str(path),
+            entrant=entrant.name,
+            gap=gap,
+            limit=limit,
+            wall_limit=limit * self.options.wall_factor,
+            repeats=self.options.repeats,
+        )
+        row = make_row(case, job, entrant.role, measure.run(job))
+        print(f"{case.name:28} {entrant.name:18} {row.status:9} {row.median:8.3f} s", flush=True)
+        self.rows[key] = row
+        if self.options.json:
+            write_rows(self.options.json, list(self.rows.values()), self.about)
+        return row
 
 
 def chosen_entrants(names: list[str], with_peers: bool) -> list[Ours | Peer]:

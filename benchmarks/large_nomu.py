@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.training import ucb
+from benchmarks.nomu import ucb
 from nnbo_mip.network.affine import Affine, FloatArray
 from nnbo_mip.network.graph import Network
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from benchmarks.large_nomu import large_nomu
+from benchmarks.nomu import ucb
 from benchmarks.sequential import evaluate, fold_skips
-from benchmarks.training import ucb
 from nnbo_mip.network.affine import Affine
 from nnbo_mip.network.graph import Network
 
