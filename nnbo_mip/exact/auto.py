@@ -29,6 +29,9 @@ ENGINE = "auto"
 FEW_INPUTS = 6
 """Free coordinates up to which boxes go first."""
 
+FEW_RELUS = 40
+"""ReLUs up to which phases go first whatever the number of inputs."""
+
 FIRST_BOXES = 300_000
 FIRST_NODES = 50_000
 GROWTH = 8
@@ -87,17 +90,23 @@ def solve(problem: Problem, options: AutoOptions, monitor: Monitor) -> EngineRes
     if enumeration.supports(problem) and enumeration.estimate_cost(problem) <= CHEAP_ENUMERATION:
         run = partial(enumeration.solve, problem, enumeration.EnumerateOptions(), monitor)
         first = [Turn(enumeration.ENGINE, run)]
-    rounds = chain([first], _rounds(problem, options, monitor, with_mip=True))
-    return _take(rounds, problem, options, monitor)
+    by_program = _mip_turn(problem, options, monitor)
+    rounds = _rounds(problem, options, monitor, by_program)
+    return _take(chain([first], rounds), problem, options, monitor, by_program)
 
 
 def solve_bab(problem: Problem, options: AutoOptions, monitor: Monitor) -> EngineResult:
     """Maximize by branch and bound, over boxes and over phases in turns."""
-    return _take(_rounds(problem, options, monitor, with_mip=False), problem, options, monitor)
+    return _take(_rounds(problem, options, monitor), problem, options, monitor)
+
+
+def _mip_turn(problem: Problem, options: AutoOptions, monitor: Monitor) -> Turn:
+    mip_options = mip.MipOptions(solver=options.solver, seed=options.seed)
+    return Turn(mip.ENGINE, partial(mip.solve, problem, mip_options, monitor))
 
 
 def _rounds(
-    problem: Problem, options: AutoOptions, monitor: Monitor, *, with_mip: bool
+    problem: Problem, options: AutoOptions, monitor: Monitor, by_program: Turn | None = None
 ) -> Iterator[list[Turn]]:
     """Yield rounds of turns, the likelier engine first, with growing budgets."""
     free = int((problem.domain.upper > problem.domain.lower).sum())
@@ -111,23 +120,35 @@ def _rounds(
             phase_options = phases.PhaseOptions(max_nodes=FIRST_NODES * factor, seed=options.seed)
             run_phases = partial(phases.solve, problem, phase_options, monitor)
             by_phases = Turn(phases.ENGINE, run_phases, "nodes", phase_options.max_nodes)
-            turns = [*turns, by_phases] if free <= FEW_INPUTS else [by_phases, *turns]
-        if with_mip and not use_phases and factor == GROWTH:
-            mip_options = mip.MipOptions(solver=options.solver, seed=options.seed)
-            turns.append(Turn("mip", partial(mip.solve, problem, mip_options, monitor)))
+            boxes_first = free <= FEW_INPUTS and problem.network.n_relus > FEW_RELUS
+            turns = [*turns, by_phases] if boxes_first else [by_phases, *turns]
+        if by_program is not None and not use_phases and factor == GROWTH:
+            turns.append(by_program)
         yield turns
         factor *= GROWTH
 
 
 def _take(
-    rounds: Iterator[list[Turn]], problem: Problem, options: AutoOptions, monitor: Monitor
+    rounds: Iterator[list[Turn]],
+    problem: Problem,
+    options: AutoOptions,
+    monitor: Monitor,
+    by_program: Turn | None = None,
 ) -> EngineResult:
-    """Take turns until the gap is closed or time is up; return the best of all of them."""
+    """Take turns until the gap is closed or time is up; return the best of all of them.
+
+    Where the rounding constants of the root box alone are wider than the gap, branch and
+    bound cannot close it, however long it runs: the program goes first. Its error terms
+    follow the ReLUs that are undecided.
+    """
     if not problem.rounding.is_useful:
         return monitor.too_large(ENGINE)
     climb(problem, monitor, seed=options.seed)
     counters: Counter[str] = Counter()
     complete: set[str] = set()
+    hopeless = monitor.best_value + 2.0 * problem.rounding.output > monitor.cutoff
+    if by_program is not None and monitor.best_x is not None and hopeless:
+        rounds = chain([[by_program]], rounds)
     for turns in rounds:
         left = [turn for turn in turns if turn.engine not in complete]
         if turns and not left:

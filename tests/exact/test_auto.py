@@ -27,8 +27,9 @@ def test_every_dimension_is_closed(inputs, widths, bab):
     assert exact_maximum(problem.network, problem.domain, budget=3_000_000).value <= result.bound
 
 
-def test_few_inputs_are_not_searched_by_phases_first():
-    assert "boxes" in solve(random_problem(3, 4, (12, 12))).counters
+def test_the_likelier_engine_goes_first():
+    assert "boxes" in solve(random_problem(3, 4, (24, 24))).counters
+    assert "nodes" in solve(random_problem(3, 4, (12, 12))).counters
     assert "nodes" in solve(random_problem(3, 9, (8, 8))).counters
 
 
