@@ -147,7 +147,7 @@ def geometric_mean(values: Iterable[float]) -> float:
 
 def ratio(value: float) -> str:
     """Format a speed-up."""
-    return "" if math.isnan(value) else f"{value:.2g}" if value < 9.95 else f"{value:.0f}"
+    return "" if math.isnan(value) else f"{value:.3g}" if value < 99.95 else f"{value:.0f}"
 
 
 def megabytes(value: float | None) -> str:

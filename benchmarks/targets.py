@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from benchmarks.report import PEER_ROLES, Table, geometric_mean, ratio
+from benchmarks.report import FLOOR, PEER_ROLES, Table, geometric_mean, ratio
 
 NAMED_MLP = "mlp_2x64"
 HARD_RELUS = 64
@@ -93,8 +93,11 @@ def _overall(table: Table) -> Iterator[Target]:
     for roles, wanted, who in ((PEER_ROLES, 5.0, "peer"), (("open",), 10.0, "open-source peer")):
         mean = geometric_mean([table.speedup(name, roles) for name in table.networks])
         if not math.isnan(mean):
+            rivals = [table.fastest(name, roles)[1] for name in table.networks]
+            ceiling = ratio(geometric_mean([seconds / FLOOR for seconds in rivals]))
             what = f"geometric mean over {count} networks, {wanted:g} times the fastest {who}"
-            yield Target(what, f"{ratio(mean)} times", mean >= wanted)
+            reached = f"{ratio(mean)} times ({ceiling} would be all at the floor of {FLOOR:g} s)"
+            yield Target(what, reached, mean >= wanted)
 
 
 def _never_slower(table: Table, names: list[str], what: str) -> Iterator[Target]:
