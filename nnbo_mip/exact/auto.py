@@ -91,8 +91,12 @@ def solve(problem: Problem, options: AutoOptions, monitor: Monitor) -> EngineRes
         run = partial(enumeration.solve, problem, enumeration.EnumerateOptions(), monitor)
         first = [Turn(enumeration.ENGINE, run)]
     by_program = _mip_turn(problem, options, monitor)
-    rounds = _rounds(problem, options, monitor, by_program)
-    return _take(chain([first], rounds), problem, options, monitor, by_program)
+    rounds = chain(
+        [first],
+        _before_branching(problem, monitor, by_program),
+        _rounds(problem, options, monitor, by_program),
+    )
+    return _take(rounds, problem, options, monitor)
 
 
 def solve_bab(problem: Problem, options: AutoOptions, monitor: Monitor) -> EngineResult:
@@ -103,6 +107,18 @@ def solve_bab(problem: Problem, options: AutoOptions, monitor: Monitor) -> Engin
 def _mip_turn(problem: Problem, options: AutoOptions, monitor: Monitor) -> Turn:
     mip_options = mip.MipOptions(solver=options.solver, seed=options.seed)
     return Turn(mip.ENGINE, partial(mip.solve, problem, mip_options, monitor))
+
+
+def _before_branching(problem: Problem, monitor: Monitor, by_program: Turn) -> Iterator[list[Turn]]:
+    """Yield the program where branch and bound cannot close the gap, however long it runs.
+
+    That is so where the rounding constants of the root box alone are wider than the gap;
+    the error terms of the program follow the ReLUs that are undecided.
+    """
+    hopeless = monitor.best_value + 2.0 * problem.rounding.output > monitor.cutoff
+    small = problem.network.n_relus <= MOST_RELUS_FOR_PHASES
+    if hopeless and small and monitor.best_x is not None:
+        yield [by_program]
 
 
 def _rounds(
@@ -129,26 +145,14 @@ def _rounds(
 
 
 def _take(
-    rounds: Iterator[list[Turn]],
-    problem: Problem,
-    options: AutoOptions,
-    monitor: Monitor,
-    by_program: Turn | None = None,
+    rounds: Iterator[list[Turn]], problem: Problem, options: AutoOptions, monitor: Monitor
 ) -> EngineResult:
-    """Take turns until the gap is closed or time is up; return the best of all of them.
-
-    Where the rounding constants of the root box alone are wider than the gap, branch and
-    bound cannot close it, however long it runs: the program goes first. Its error terms
-    follow the ReLUs that are undecided.
-    """
+    """Take turns until the gap is closed or time is up; return the best of all of them."""
     if not problem.rounding.is_useful:
         return monitor.too_large(ENGINE)
     climb(problem, monitor, seed=options.seed)
     counters: Counter[str] = Counter()
     complete: set[str] = set()
-    hopeless = monitor.best_value + 2.0 * problem.rounding.output > monitor.cutoff
-    if by_program is not None and monitor.best_x is not None and hopeless:
-        rounds = chain([[by_program]], rounds)
     for turns in rounds:
         left = [turn for turn in turns if turn.engine not in complete]
         if turns and not left:
