@@ -1,8 +1,7 @@
 """HiGHS through highspy: the whole model at once, a start point, interruption, dual bounds.
 
-Measured choices (docs/solvers.md): tolerances of 1e-10 cost nothing measurable on the
-fixture nets; the cut-off is a row, because the option `objective_bound` makes HiGHS report
-``Optimal`` with a wrong optimum when nothing reaches the bound.
+The cut-off is a row, because the option `objective_bound` makes HiGHS report ``Optimal``
+with a wrong optimum when nothing reaches the bound. Measurements: docs/solvers.md.
 """
 
 from __future__ import annotations
@@ -31,6 +30,14 @@ if TYPE_CHECKING:
 
 SMALLEST_COEFFICIENT = 1e-12
 """HiGHS silently drops smaller ones; the formulations have left out all up to this size."""
+
+SUB_PROGRAM_HEURISTICS = (
+    "mip_heuristic_run_rins",
+    "mip_heuristic_run_rens",
+    "mip_heuristic_run_root_reduced_cost",
+)
+"""Switched off: HiGHS 1.15 has crashed inside them (MIPVerify.jl issue 219), and programs of
+networks are solved no slower without."""
 
 STATUSES: dict[str, AnswerStatus] = {
     "kNotset": "failed",
@@ -116,6 +123,7 @@ class Highs(Backend):
             "dual_feasibility_tolerance": self.tolerances.dual,
             "mip_feasibility_tolerance": self.tolerances.integrality,
             "small_matrix_value": SMALLEST_COEFFICIENT,
+            **dict.fromkeys(SUB_PROGRAM_HEURISTICS, False),
         }
         if math.isfinite(request.time_limit):
             options["time_limit"] = max(request.time_limit, 0.0)
