@@ -29,6 +29,9 @@ ENGINE = "auto"
 FEW_INPUTS = 6
 """Free coordinates up to which boxes go first."""
 
+MANY_INPUTS = 9
+"""Free coordinates beyond which boxes close nothing that phases do not: no early turn."""
+
 FEW_RELUS = 40
 """ReLUs up to which phases go first whatever the number of inputs."""
 
@@ -133,7 +136,8 @@ def _rounds(
         run_boxes = partial(boxes.solve, problem, box_options, monitor)
         turns = [Turn(boxes.ENGINE, run_boxes, "boxes", box_options.max_boxes)]
         if use_phases:
-            phase_options = phases.PhaseOptions(max_nodes=FIRST_NODES * factor, seed=options.seed)
+            nodes = FIRST_NODES * factor * (GROWTH**2 if free > MANY_INPUTS else 1)
+            phase_options = phases.PhaseOptions(max_nodes=nodes, seed=options.seed)
             run_phases = partial(phases.solve, problem, phase_options, monitor)
             by_phases = Turn(phases.ENGINE, run_phases, "nodes", phase_options.max_nodes)
             boxes_first = free <= FEW_INPUTS and problem.network.n_relus > FEW_RELUS
