@@ -183,10 +183,12 @@ class _MipSearch:
                 break
         else:
             self.complaints.append("no solver gave a bound that holds: theirs are withdrawn")
-        if author is not None and not self._closes(best) and not self.monitor.should_stop():
+        excess = best - self.monitor.best_value if self.monitor.best_x is not None else math.inf
+        stopped = self.monitor.should_stop()
+        if author is not None and not stopped and math.isfinite(excess) and not self._closes(best):
             self.complaints.append(
                 f"the tolerances of {author.name} and the margins that make its bound safe keep "
-                f"it {best - self.monitor.best_value:.2g} above the value"
+                f"it {excess:.2g} above the value"
             )
         return self._result(best, kind, author)
 

@@ -148,6 +148,7 @@ def test_an_empty_domain_is_infeasible(domain: Domain, solver: str) -> None:
     assert result.status == "infeasible"
     assert result.x is None
     assert result.bound == -math.inf
+    assert result.message == ""
 
 
 def test_naive_never_certifies() -> None:
