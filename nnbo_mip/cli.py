@@ -121,9 +121,14 @@ def certify(
     """
     with _sentences():
         from nnbo_mip.cli_inputs import parse_output, parse_space
+        from nnbo_mip.errors import InputError
         from nnbo_mip.exact.certify import certify as run
         from nnbo_mip.exact.inputs import as_network
 
+        if save is not None and not save.parent.is_dir():
+            raise InputError(
+                f"--save must name a file in an existing folder; got {save}; create the folder."
+            )
         network = as_network(model)
         result = run(
             network,
@@ -137,11 +142,11 @@ def certify(
             seed=seed,
             progress=_live_on_a_terminal(),
         )
+        typer.echo(json.dumps(_result_json(result)) if as_json else str(result))
         if save is not None:
             result.certificate.save(save)
-        typer.echo(json.dumps(_result_json(result)) if as_json else str(result))
-        if save is not None and not as_json:
-            typer.echo(f"  certificate saved to {save}")
+            if not as_json:
+                typer.echo(f"  certificate saved to {save}")
         raise typer.Exit(CERTIFY_CODES[result.status])
 
 

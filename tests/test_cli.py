@@ -295,3 +295,12 @@ def test_the_demo_network_fits_its_function() -> None:
     assert network.n_inputs == 2
     assert error < 0.3
     assert math.isfinite(error)
+
+
+def test_a_certificate_that_could_not_be_written_is_refused_before_the_search(tmp_path):
+    model = tmp_path / "tent.npz"
+    tent().save(model)
+    arguments = ["certify", str(model), "--lower", "1", "--upper", "7", "--save", "no/such/c.json"]
+    answer = CliRunner().invoke(app, arguments)
+    assert answer.exit_code == 2
+    assert "--save must name a file in an existing folder" in answer.output

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from nnbo_mip.exact.bounds.kernel_network import kernel_network
 from nnbo_mip.exact.bounds.relaxation import Planes
-from nnbo_mip.exact.rounding import RoundingModel
+from nnbo_mip.exact.rounding import RoundingModel, rounding_model
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.network.graph import Network
 
@@ -47,3 +49,12 @@ class CompiledRelaxer:
             bounds,
         )
         return Planes(slopes, constants, bounds)
+
+
+@cache
+def load_kernel() -> None:
+    """Compile the kernel, once a machine, or load what was compiled, once a process."""
+    network = Network.from_layers([([[1.0]], [0.5]), ([[1.0]], [0.5]), ([[1.0]], [0.0])])
+    lower, upper = np.array([[-1.0]]), np.array([[2.0]])
+    rounding = rounding_model(network, lower[0], upper[0])
+    CompiledRelaxer(network, rounding).bound(lower, upper, -np.inf, 1)

