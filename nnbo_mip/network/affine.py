@@ -137,8 +137,20 @@ def _values(matrix: Matrix) -> FloatArray:
     return matrix if isinstance(matrix, np.ndarray) else matrix.data
 
 
+def as_float64(values: Any, what: str, *, at_least_1d: bool = False) -> FloatArray:
+    """Copy to a float64 array, or say in a sentence why that cannot be done."""
+    try:
+        array = np.array(values, dtype=np.float64, order="C")
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(
+            f"{what} must hold real numbers in rows of one length; got {values!r:.60} ({error}); "
+            "pass an array of floats."
+        ) from error
+    return np.atleast_1d(array) if at_least_1d else array
+
+
 def _frozen_vector(values: Any) -> FloatArray:
-    vector = np.array(values, dtype=np.float64, order="C")
+    vector = as_float64(values, "a bias")
     if vector.ndim != 1:
         raise InputError(
             f"a bias must be a vector of shape (n,); got shape {vector.shape}; flatten it."
@@ -156,7 +168,7 @@ def _frozen_matrix(values: Any) -> Matrix:
         for part in (sparse.data, sparse.indices, sparse.indptr):
             part.setflags(write=False)
         return sparse
-    matrix = np.array(values, dtype=np.float64, order="C")
+    matrix = as_float64(values, "a weight matrix")
     if matrix.ndim != 2:
         raise InputError(
             f"a weight matrix must have shape (out, in); got shape {matrix.shape}; reshape it."

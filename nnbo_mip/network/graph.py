@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.errors import InputError
-from nnbo_mip.network.affine import Affine, FloatArray, Matrix
+from nnbo_mip.network.affine import Affine, FloatArray, Matrix, as_float64
 from nnbo_mip.network.files import MAX_BYTES
 
 if TYPE_CHECKING:
@@ -63,6 +63,12 @@ class Network:
     float32_difference: float | None = None
 
     def __post_init__(self) -> None:
+        given: object = self.output_names
+        if isinstance(given, str) or any(not isinstance(name, str) for name in self.output_names):
+            raise InputError(
+                "output_names must be a sequence of strings, one an output; got "
+                f"{self.output_names!r}; put them in a list."
+            )
         names = tuple(self.output_names) or default_output_names(self.head.width)
         object.__setattr__(self, "layers", tuple(self.layers))
         object.__setattr__(self, "output_names", names)
@@ -123,7 +129,13 @@ class Network:
     def check_inputs(self, points: npt.ArrayLike) -> FloatArray:
         """Return `points` as an (n, d) float64 batch; a single (d,) point gives n = 1."""
         # The memory layout decides how a product is summed: it must not matter.
-        batch = np.ascontiguousarray(points, dtype=np.float64)
+        try:
+            batch = np.ascontiguousarray(points, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InputError(
+                f"points must be numbers of shape (n, {self.n_inputs}); got {points!r:.60} "
+                f"({error}); pass an array of floats."
+            ) from error
         if batch.ndim == 1 and batch.size == self.n_inputs:
             batch = batch[None, :]
         if batch.ndim != 2 or batch.shape[1] != self.n_inputs:
@@ -267,12 +279,19 @@ class Network:
         """Build a plain feed-forward net: ``[(W, b), …]``, W (out, in), the last one linear."""
         if not layers:
             raise InputError("layers must hold at least one (W, b) pair; got none; add the head.")
+        try:
+            pairs = [(weight, bias) for weight, bias in layers]
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"layers must be pairs (W, b), W of shape (out, in); got {layers!r:.60} ({error}); "
+                "write [(W, b), …]."
+            ) from error
         maps = [
-            Affine(np.atleast_1d(np.asarray(bias, dtype=np.float64)), {position: weight})
-            for position, (weight, bias) in enumerate(layers)
+            Affine(as_float64(bias, "a bias", at_least_1d=True), {position: weight})
+            for position, (weight, bias) in enumerate(pairs)
         ]
         n_inputs = int(maps[0].terms[0].shape[1])
-        return Network(n_inputs, tuple(maps[:-1]), maps[-1], tuple(output_names))
+        return Network(n_inputs, tuple(maps[:-1]), maps[-1], output_names)  # type: ignore[arg-type]
 
     @staticmethod
     def from_torch(module: torch.nn.Module, n_inputs: int | None = None) -> Network:

@@ -118,3 +118,31 @@ def test_networks_can_be_copied_and_sent_to_other_processes():
         assert twin.fingerprint == network.fingerprint
         with pytest.raises(ValueError, match="read-only"):
             twin.head.bias[0] = 7.0
+
+
+@pytest.mark.parametrize(
+    "layers",
+    [
+        [(1.0, 2.0, 3.0)],
+        [([["a"]], [0.0])],
+        [([[1.0]], ["a"])],
+        [([[1j]], [0.0])],
+        [([[1.0], [1.0, 2.0]], [0.0, 0.0])],
+        [([[10**400]], [0.0])],
+        [7],
+    ],
+)
+def test_layers_that_are_no_pairs_of_numbers_are_refused_in_a_sentence(layers: list) -> None:
+    with pytest.raises(InputError, match=r"must (be pairs|hold real numbers).*; got .*; "):
+        Network.from_layers(layers)
+
+
+@pytest.mark.parametrize("names", ["ab", [3], (None,)])
+def test_output_names_must_be_strings(names: object) -> None:
+    with pytest.raises(InputError, match="sequence of strings"):
+        Network.from_layers([([[1.0]], [0.0])], output_names=names)
+
+
+def test_points_must_be_numbers() -> None:
+    with pytest.raises(InputError, match=r"points must be numbers of shape \(n, 1\)"):
+        Network.from_layers([([[1.0]], [0.0])])("abc")
