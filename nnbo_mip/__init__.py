@@ -15,12 +15,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from nnbo_mip import surrogates as surrogates
     from nnbo_mip.errors import FileFormatError as FileFormatError
     from nnbo_mip.errors import InputError as InputError
     from nnbo_mip.errors import MissingExtraError as MissingExtraError
     from nnbo_mip.errors import NnboError as NnboError
     from nnbo_mip.errors import NnboWarning as NnboWarning
     from nnbo_mip.errors import SolverError as SolverError
+    from nnbo_mip.errors import TrainingError as TrainingError
     from nnbo_mip.errors import UncertifiedWarning as UncertifiedWarning
     from nnbo_mip.errors import UnsupportedError as UnsupportedError
     from nnbo_mip.exact.certificate import Certificate as Certificate
@@ -57,15 +59,21 @@ _HOMES = {
     "MissingExtraError": "nnbo_mip.errors",
     "SolverError": "nnbo_mip.errors",
     "FileFormatError": "nnbo_mip.errors",
+    "TrainingError": "nnbo_mip.errors",
     "NnboWarning": "nnbo_mip.errors",
     "UncertifiedWarning": "nnbo_mip.errors",
     "__version__": "nnbo_mip.version",
 }
 
-__all__ = [*_HOMES]
+# Rooms that are public as they are: `nm.surrogates.create`, …
+_ROOMS = ("surrogates",)
+
+__all__ = [*_HOMES, *_ROOMS]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"nnbo_mip.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)
@@ -74,4 +82,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(_HOMES)
+    return sorted([*_HOMES, *_ROOMS])

@@ -15,6 +15,10 @@ class InputError(NnboError, ValueError):
     """An argument has a wrong value: shape, range, NaN, unknown name, empty set."""
 
 
+class MissingFileError(InputError, FileNotFoundError):
+    """A path names no file."""
+
+
 class UnsupportedError(NnboError, ValueError):
     """A layer, node or combination of options cannot be represented exactly."""
 
@@ -25,6 +29,10 @@ class MissingExtraError(NnboError, ImportError):
 
 class SolverError(NnboError, RuntimeError):
     """A solver crashed, refused its input, or contradicted itself."""
+
+
+class TrainingError(NnboError, RuntimeError):
+    """A surrogate could not be trained: its loss left the finite numbers at every step size."""
 
 
 class FileFormatError(NnboError, ValueError):

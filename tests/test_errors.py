@@ -8,9 +8,11 @@ from nnbo_mip import errors
 
 BUILT_IN = {
     errors.InputError: ValueError,
+    errors.MissingFileError: FileNotFoundError,
     errors.UnsupportedError: ValueError,
     errors.MissingExtraError: ImportError,
     errors.SolverError: RuntimeError,
+    errors.TrainingError: RuntimeError,
     errors.FileFormatError: ValueError,
     errors.UncertifiedWarning: UserWarning,
 }

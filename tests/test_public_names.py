@@ -29,10 +29,12 @@ PUBLIC = [
     "Real",
     "SolverError",
     "Space",
+    "TrainingError",
     "UncertifiedWarning",
     "UnsupportedError",
     "__version__",
     "certify",
+    "surrogates",
 ]
 
 

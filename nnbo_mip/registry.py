@@ -1,0 +1,207 @@
+"""Names for strategies: one small registry serves surrogates, acquisitions, maximizers, problems.
+
+A strategy is a frozen dataclass of options. It can be named by a string (``"nomu"``), a
+string with options (``"grid:points=200"``), a dict (``{"name": "grid", "points": 200}``),
+or given as an object, which always works: the registry is never the only door.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import inspect
+from collections.abc import Callable, Mapping
+from importlib.metadata import entry_points
+from typing import Any, Generic, TypeVar
+
+from nnbo_mip.errors import InputError, MissingExtraError
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Registry(Generic[T]):
+    """A mapping of names to the factories of one kind of strategy.
+
+    Parameters
+    ----------
+    kind : str
+        What is registered, in the singular; error messages use it.
+    base : type
+        What a factory makes; an object of this type passes through `create`.
+    homes : mapping of str to str
+        Names of the package's own strategies and the ``module:attribute`` that makes each;
+        imported when first asked for.
+    group : str
+        Entry-point group in which other packages offer theirs.
+    """
+
+    def __init__(self, kind: str, base: type[T], homes: Mapping[str, str], group: str) -> None:
+        self._kind = kind
+        self._base = base
+        self._homes = dict(homes)
+        self._group = group
+        self._factories: dict[str, Callable[..., T]] = {}
+
+    def available(self) -> tuple[str, ...]:
+        """Return every known name, sorted."""
+        return tuple(sorted({*self._homes, *self._factories, *self._plugins()}))
+
+    def register(self, name: str) -> Callable[[F], F]:
+        """Return a decorator that makes a class or function known as `name`."""
+
+        def decorate(factory: F) -> F:
+            taken = self._factories.get(name)
+            described = _qualified(taken) if taken else self._homes.get(name)
+            if described is not None and described != _qualified(factory):
+                raise InputError(
+                    f"the name of a {self._kind} must be free; {name!r} belongs to {described}, "
+                    f"so {_qualified(factory)} cannot take it; choose another or unregister it."
+                )
+            self._factories[name] = factory
+            return factory
+
+        return decorate
+
+    def unregister(self, name: str) -> None:
+        """Forget a name that `register` made known."""
+        if name not in self._factories or name in self._homes:
+            raise InputError(
+                f"only a {self._kind} registered by hand can be unregistered; got {name!r}; "
+                f"those are {', '.join(sorted({*self._factories} - {*self._homes})) or 'none'}."
+            )
+        del self._factories[name]
+
+    def factory(self, name: str) -> Callable[..., T]:
+        """Return what makes the strategy of this name."""
+        if name in self._factories:
+            return self._factories[name]
+        if name in self._homes:
+            module, _, attribute = self._homes[name].partition(":")
+            from importlib import import_module
+
+            self._factories[name] = getattr(import_module(module), attribute)
+            return self._factories[name]
+        plugins = self._plugins()
+        if name in plugins:
+            return self._loaded(name, plugins[name])
+        known = self.available()
+        near = difflib.get_close_matches(name, known, n=1)
+        advice = f"did you mean {near[0]!r}?" if near else "choose one of them."
+        raise InputError(
+            f"a {self._kind} must be one of {', '.join(known)}; got {name!r}; {advice}"
+        )
+
+    def create(self, spec: object, **options: Any) -> T:
+        """Make a strategy.
+
+        Parameters
+        ----------
+        spec : str, mapping or object
+            ``"name"``, ``"name:option=value,…"``, ``{"name": …, option: value}`` or an object.
+        **options
+            Options beside those in `spec`.
+        """
+        if isinstance(spec, self._base):
+            if options:
+                raise InputError(
+                    f"options go with a name, not with a {type(spec).__name__} that has its own; "
+                    f"got {', '.join(options)}; use dataclasses.replace."
+                )
+            return spec
+        name, own = self._parse(spec)
+        repeated = sorted(set(own) & set(options))
+        if repeated:
+            raise InputError(
+                f"an option must be given once; got {', '.join(repeated)} in {spec!r} and beside "
+                "it; drop one."
+            )
+        factory = self.factory(name)
+        self._check_options(name, factory, {**own, **options})
+        made = factory(**own, **options)
+        if not isinstance(made, self._base):
+            raise InputError(
+                f"the {self._kind} {name!r} must make a {self._base.__name__}; got "
+                f"{type(made).__name__}; mend {_qualified(factory)}."
+            )
+        return made
+
+    def _parse(self, spec: object) -> tuple[str, dict[str, Any]]:
+        if isinstance(spec, Mapping):
+            own = dict(spec)
+            name = own.pop("name", None)
+            if isinstance(name, str) and all(isinstance(key, str) for key in own):
+                return name, own
+        elif isinstance(spec, str):
+            if spec in self.available():  # presets such as "lbfgs:classic" are names
+                return spec, {}
+            name, _, listed = spec.partition(":")
+            return name.strip(), _parse_options(listed, spec)
+        raise InputError(
+            f"a {self._kind} must be a name, 'name:option=value', a dict with the key 'name', or "
+            f"a {self._base.__name__}; got {spec!r:.80}; use one of these."
+        )
+
+    def _check_options(self, name: str, factory: Callable[..., T], options: dict[str, Any]) -> None:
+        parameters = inspect.signature(factory).parameters
+        if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+            return
+        for option in options:
+            if option not in parameters:
+                near = difflib.get_close_matches(option, parameters, n=1)
+                advice = f"did you mean {near[0]!r}?" if near else "drop it."
+                raise InputError(
+                    f"the options of {name!r} are {', '.join(parameters) or 'none'}; got "
+                    f"{option!r}; {advice}"
+                )
+
+    def _plugins(self) -> dict[str, Any]:
+        return {point.name: point for point in entry_points(group=self._group)}
+
+    def _loaded(self, name: str, point: Any) -> Callable[..., T]:
+        try:
+            factory: Callable[..., T] = point.load()
+        except ImportError as error:
+            raise MissingExtraError(
+                f"the {self._kind} {name!r} of {point.value} could not be imported ({error}); "
+                "install what it needs."
+            ) from error
+        self._factories[name] = factory
+        return factory
+
+
+def _parse_options(listed: str, spec: str) -> dict[str, Any]:
+    """Parse ``a=1,b=(2, 3),c=text``: Python literals, else text."""
+    options: dict[str, Any] = {}
+    for part in _split(listed):
+        key, equals, value = part.partition("=")
+        if not equals or not key.strip().isidentifier():
+            raise InputError(
+                f"options must read option=value, separated by commas; got {part.strip()!r} in "
+                f"{spec!r}; write them so."
+            )
+        if key.strip() in options:
+            raise InputError(
+                f"an option must be given once; got {key.strip()!r} twice in {spec!r}."
+            )
+        try:
+            options[key.strip()] = ast.literal_eval(value.strip())
+        except (ValueError, SyntaxError):
+            options[key.strip()] = value.strip()
+    return options
+
+
+def _split(listed: str) -> list[str]:
+    """Split at commas that stand outside brackets."""
+    parts, depth, start = [], 0, 0
+    for place, letter in enumerate(listed):
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and depth == 0:
+            parts.append(listed[start:place])
+            start = place + 1
+    parts.append(listed[start:])
+    return [part for part in parts if part.strip()]
+
+
+def _qualified(factory: Any) -> str:
+    return f"{factory.__module__}:{factory.__qualname__}"

@@ -1,0 +1,33 @@
+"""Observations in, beliefs out: one module a family, one protocol, one registry.
+
+>>> import nnbo_mip as nm
+>>> belief = nm.surrogates.create("brvfl", seed=0).fit([[-1.0], [0.0], [1.0]], [0.0, 1.0, 0.5])
+>>> belief.mean([[0.5]]).shape
+(1,)
+"""
+
+from __future__ import annotations
+
+from nnbo_mip.surrogates.abstract import Belief, Capability, Local, Surrogate
+from nnbo_mip.surrogates.families import registry
+from nnbo_mip.surrogates.observations import Observations, Standardization
+from nnbo_mip.surrogates.storage import load
+
+__all__ = [
+    "Belief",
+    "Capability",
+    "Local",
+    "Observations",
+    "Standardization",
+    "Surrogate",
+    "available",
+    "create",
+    "load",
+    "register",
+    "unregister",
+]
+
+available = registry.available
+create = registry.create
+register = registry.register
+unregister = registry.unregister

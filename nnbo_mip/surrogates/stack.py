@@ -1,0 +1,184 @@
+"""M networks of one shape, evaluated and differentiated together in float64.
+
+With input u, masks m_k (ones where there is no dropout) and activation phi,
+
+    h_0 = u,   h_k = m_k * phi(W_k h_{k-1} + b_k),   f = W_K h_{K-1} + b_K + S u,
+
+each W_k is (M, out, in), or (1, out, in) where all members share it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nnbo_mip.errors import UnsupportedError
+from nnbo_mip.network.affine import Affine, FloatArray
+from nnbo_mip.network.builder import GraphBuilder
+
+BLOCK = 1 << 23
+"""Largest number of float64 values a hidden layer of all members holds at once."""
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """The members' weights.
+
+    Parameters
+    ----------
+    weights : tuple of (M or 1, out, in) arrays
+        One a layer, the last one linear.
+    biases : tuple of (M or 1, out) arrays
+        One a layer.
+    activation : str
+        ``relu`` or ``tanh``.
+    masks : tuple of (M, width) arrays, optional
+        Factors of the hidden values: 0 where a unit is dropped.
+    skip : (M, outputs, d) array, optional
+        A direct link from the input to the outputs.
+    """
+
+    weights: tuple[FloatArray, ...]
+    biases: tuple[FloatArray, ...]
+    activation: str = "relu"
+    masks: tuple[FloatArray, ...] | None = None
+    skip: FloatArray | None = None
+
+    @property
+    def n_members(self) -> int:
+        """M, the number of networks."""
+        arrays = [*self.weights, *self.biases, *(self.masks or ())]
+        return max(len(array) for array in arrays)
+
+    @property
+    def n_inputs(self) -> int:
+        """d, the number of inputs."""
+        return int(self.weights[0].shape[2])
+
+    def evaluate(self, u: FloatArray) -> FloatArray:
+        """Return the outputs (M, n, m) at inputs (n, d)."""
+        return np.concatenate([self._outputs(b, self._hidden(b)[-1]) for b in self._blocks(u)], 1)
+
+    def hidden(self, u: FloatArray) -> FloatArray:
+        """Return the last hidden values (M, n, width) at inputs (n, d)."""
+        return np.concatenate([self._hidden(block)[-1] for block in self._blocks(u)], 1)
+
+    def differentiate(self, u: FloatArray, output: int = 0) -> tuple[FloatArray, FloatArray]:
+        """Return one output (M, n) and its gradient (M, n, d); slope 0 at a kink."""
+        values, gradients = zip(
+            *(self._differentiate(b, output) for b in self._blocks(u)), strict=True
+        )
+        return np.concatenate(values, 1), np.concatenate(gradients, 1)
+
+    def compile(self, builder: GraphBuilder, value: Affine) -> list[Affine]:
+        """Add the members to a network; return the outputs of each.
+
+        Parameters
+        ----------
+        builder : GraphBuilder
+            The network under construction.
+        value : Affine
+            The input u of the members, (d,) entries.
+        """
+        if self.activation != "relu":
+            raise UnsupportedError(
+                "a network of ReLUs needs the activation 'relu'; these members have "
+                f"{self.activation!r}; choose activation='relu'."
+            )
+        outputs = []
+        for member in range(self.n_members):
+            hidden = value
+            for layer in range(len(self.weights) - 1):
+                weights, bias = self._layer(layer, member)
+                hidden = builder.relu(builder.affine(hidden, weights, bias))
+                if self.masks is not None:
+                    hidden = builder.scale(hidden, self.masks[layer][member])
+            weights, bias = self._layer(len(self.weights) - 1, member)
+            output = builder.affine(hidden, weights, bias)
+            if self.skip is not None:
+                output = builder.add(output, builder.affine(value, self.skip[member]))
+            outputs.append(output)
+        return outputs
+
+    def member(self, index: int) -> Stack:
+        """Return one member as a stack of its own."""
+        pick = slice(index, index + 1)
+        return Stack(
+            tuple(w if len(w) == 1 else w[pick] for w in self.weights),
+            tuple(b if len(b) == 1 else b[pick] for b in self.biases),
+            self.activation,
+            None if self.masks is None else tuple(m[pick] for m in self.masks),
+            None if self.skip is None else self.skip[pick],
+        )
+
+    def to_arrays(self) -> dict[str, Array]:
+        """Return named arrays for a file."""
+        arrays: dict[str, Array] = {"activation": np.array(self.activation)}
+        for prefix, group in (("W", self.weights), ("b", self.biases), ("m", self.masks or ())):
+            arrays |= {f"{prefix}{index}": array for index, array in enumerate(group)}
+        if self.skip is not None:
+            arrays["skip"] = self.skip
+        return arrays
+
+    @staticmethod
+    def from_arrays(arrays: Mapping[str, Array]) -> Stack:
+        """Make the stack that `to_arrays` described."""
+
+        def group(prefix: str) -> tuple[FloatArray, ...]:
+            count = sum(key[0] == prefix and key[1:].isdigit() for key in arrays)
+            return tuple(arrays[f"{prefix}{index}"] for index in range(count))
+
+        activation, skip = str(arrays["activation"]), arrays.get("skip")
+        return Stack(group("W"), group("b"), activation, group("m") or None, skip)
+
+    # -- one block of points ----------------------------------------------------------
+
+    def _blocks(self, u: FloatArray) -> Iterator[FloatArray]:
+        widest = max(w.shape[1] for w in self.weights)
+        step = max(1, BLOCK // (widest * self.n_members))
+        for start in range(0, max(1, len(u)), step):
+            yield u[start : start + step]
+
+    def _hidden(self, u: FloatArray) -> list[FloatArray]:
+        """Return the inputs and every hidden layer of a block, each (M or 1, n, width)."""
+        values = [u[None]]
+        for layer in range(len(self.weights) - 1):
+            z = values[-1] @ self.weights[layer].transpose(0, 2, 1) + self.biases[layer][:, None, :]
+            h = np.maximum(z, 0.0) if self.activation == "relu" else np.tanh(z)
+            values.append(h if self.masks is None else h * self.masks[layer][:, None, :])
+        return values
+
+    def _outputs(self, u: FloatArray, hidden: FloatArray) -> FloatArray:
+        result = hidden @ self.weights[-1].transpose(0, 2, 1) + self.biases[-1][:, None, :]
+        if self.skip is not None:
+            result = result + u[None] @ self.skip.transpose(0, 2, 1)
+        return np.asarray(np.broadcast_to(result, (self.n_members, *result.shape[1:])))
+
+    def _differentiate(self, u: FloatArray, output: int) -> tuple[FloatArray, FloatArray]:
+        hidden = self._hidden(u)
+        values = self._outputs(u, hidden[-1])[:, :, output]
+        adjoint = np.broadcast_to(
+            self.weights[-1][:, output, None, :], (self.n_members, len(u), hidden[-1].shape[2])
+        )
+        for layer in range(len(self.weights) - 2, -1, -1):
+            h = hidden[layer + 1]
+            if self.masks is not None:
+                mask = self.masks[layer][:, None, :]
+                adjoint = adjoint * mask
+                # Undone where a unit is kept, so that phi' is that of the plain activation.
+                h = np.divide(h, mask, out=np.zeros_like(h), where=mask != 0.0)
+            slope = (h > 0.0) if self.activation == "relu" else 1.0 - h * h
+            adjoint = (adjoint * slope) @ self.weights[layer]
+        if self.skip is not None:
+            adjoint = adjoint + self.skip[:, output, None, :]
+        return values, np.asarray(adjoint)
+
+    def _layer(self, layer: int, member: int) -> tuple[FloatArray, FloatArray]:
+        weights, biases = self.weights[layer], self.biases[layer]
+        return weights[member % len(weights)], biases[member % len(biases)]
