@@ -52,8 +52,14 @@ def _sentences() -> Iterator[None]:
         yield
     except (MissingExtraError, SolverError) as error:
         _fail(str(error), BROKEN)
-    except (NnboError, OSError) as error:
+    except NnboError as error:
         _fail(str(error), BAD_INPUT)
+    except OSError as error:
+        _fail(
+            f"a file must be one that can be read and written; got {error.filename!r} "
+            f"({error.strerror or error}); check the path, its permissions and the disk.",
+            BAD_INPUT,
+        )
     except KeyboardInterrupt:
         _fail("interrupted.", INTERRUPTED)
 
@@ -82,8 +88,9 @@ def _options(
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Seconds = Annotated[float, typer.Option(help="Wall seconds.")]
-Seed = Annotated[int, typer.Option(help="Seed of random starts.")]
+# Numbers are taken as text, so that one sentence says what is wrong with them.
+Seconds = Annotated[str, typer.Option(help="Wall seconds; inf for no limit.", metavar="SECONDS")]
+Seed = Annotated[str, typer.Option(help="Seed of random starts.", metavar="INTEGER")]
 
 
 @app.command(
@@ -109,9 +116,11 @@ def certify(
         str, typer.Option(help="auto, bab, boxes, phases, mip or enumerate.")
     ] = "auto",
     solver: Annotated[str, typer.Option(help="highs, cbc, scip or pyomo:<name>.")] = "highs",
-    gap: Annotated[float, typer.Option(help="Stop at gap * max(1, |value|).")] = 1e-4,
-    time_limit: Seconds = 60.0,
-    seed: Seed = 0,
+    gap: Annotated[
+        str, typer.Option(help="Stop at gap * max(1, |value|).", metavar="NUMBER")
+    ] = "1e-4",
+    time_limit: Seconds = "60",
+    seed: Seed = "0",
     save: Annotated[Path | None, typer.Option(help="Write the certificate to this file.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -120,26 +129,33 @@ def certify(
     Ctrl-C ends the search and prints the best value and bound so far.
     """
     with _sentences():
-        from nnbo_mip.cli_inputs import parse_output, parse_space
+        from nnbo_mip.cli_inputs import (
+            parse_gap,
+            parse_output,
+            parse_seed,
+            parse_space,
+            parse_time_limit,
+        )
         from nnbo_mip.errors import InputError
         from nnbo_mip.exact.certify import certify as run
         from nnbo_mip.exact.inputs import as_network
 
-        if save is not None and not save.parent.is_dir():
+        if save is not None and (save.is_dir() or not save.parent.is_dir()):
             raise InputError(
-                f"--save must name a file in an existing folder; got {save}; create the folder."
+                f"--save must name a file in an existing folder; got {str(save)!r}; "
+                f"{'add the name of a file' if save.is_dir() else 'create the folder'}."
             )
         network = as_network(model)
         result = run(
             network,
             parse_space(network, lower, upper, space),
-            output=parse_output(output),
+            output=parse_output(network, output),
             direction=direction,  # type: ignore[arg-type]  # checked there
             method=method,
             solver=solver,
-            gap=gap,
-            time_limit=time_limit,
-            seed=seed,
+            gap=parse_gap(gap),
+            time_limit=parse_time_limit(time_limit),
+            seed=parse_seed(seed),
             progress=_live_on_a_terminal(),
         )
         typer.echo(json.dumps(_result_json(result)) if as_json else str(result))
@@ -156,16 +172,17 @@ def certify(
 def check(
     certificate: Annotated[Path, typer.Argument(help="A file that certify --save wrote.")],
     model: Annotated[Path, typer.Argument(help="The network: .onnx, .npz or .json.")],
-    time_limit: Seconds = 60.0,
-    seed: Seed = 0,
+    time_limit: Seconds = "60",
+    seed: Seed = "0",
     as_json: Json = False,
 ) -> None:
     """Prove the claim of a certificate again, by other code than made it."""
     with _sentences():
+        from nnbo_mip.cli_inputs import parse_seed, parse_time_limit
         from nnbo_mip.exact.certificate import Certificate
 
         claim = Certificate.load(certificate)
-        result = claim.check(model, time_limit=time_limit, seed=seed)
+        result = claim.check(model, time_limit=parse_time_limit(time_limit), seed=parse_seed(seed))
         if as_json:
             typer.echo(json.dumps(_check_json(result)))
         else:

@@ -1,29 +1,47 @@
-"""What the command line says in text: numbers, outputs, files that describe a space."""
+"""What the command line says in text: numbers, ends of a box, outputs.
+
+Errors name the flag, and advise flags.
+"""
 
 from __future__ import annotations
 
-import json
-import tomllib
-from collections.abc import Callable
+import math
 from pathlib import Path
-from typing import Any
 
-from nnbo_mip.errors import FileFormatError, InputError
-from nnbo_mip.network.files import read_limited
+from nnbo_mip.cli_space_file import read_space
+from nnbo_mip.errors import InputError
+from nnbo_mip.exact.inputs import as_choice, as_gap, as_seed, as_time_limit
 from nnbo_mip.network.graph import Network
-from nnbo_mip.space.abstract import Dimension
-from nnbo_mip.space.constraints import LinearConstraint, Term
-from nnbo_mip.space.dimensions import Categorical, Integer, Real
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.space.space import Space
-from nnbo_mip.space.storage import DOMAIN_FORMAT, SPACE_FORMAT
 
-MAX_BYTES = 16 << 20
-KINDS: dict[str, Callable[..., Dimension]] = {
-    "real": Real,
-    "integer": Integer,
-    "categorical": Categorical,
-}
+
+def parse_time_limit(text: str) -> float:
+    """Return the seconds of --time-limit."""
+    return as_time_limit(_real(text, "--time-limit"), "--time-limit")
+
+
+def parse_gap(text: str) -> float:
+    """Return the number of --gap."""
+    return as_gap(_real(text, "--gap"), "--gap")
+
+
+def parse_seed(text: str) -> int:
+    """Return the whole number of --seed."""
+    try:
+        seed = int(text)
+    except ValueError as error:
+        raise InputError(f"--seed must be a whole number; got {text!r}; write --seed 7.") from error
+    return as_seed(seed, "--seed")
+
+
+def _real(text: str, option: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise InputError(
+            f"{option} must be a number; got {text!r}; write something like 0.5 or 1e-3."
+        ) from error
 
 
 def parse_space(
@@ -37,125 +55,58 @@ def parse_space(
             )
         return read_space(path)
     if lower is None or upper is None:
+        got = {(True, False): "only --lower", (False, True): "only --upper"}
         raise InputError(
             "the space needs --lower and --upper, or --space; got "
-            f"{'only one end' if lower or upper else 'none'}; give both ends of every input."
+            f"{got.get((lower is not None, upper is not None), 'none of them')}; give both ends "
+            "of every input."
         )
-    low = _numbers(lower, "--lower", network.n_inputs)
-    return Space.box(low, _numbers(upper, "--upper", network.n_inputs))
+    low = _ends(lower, "--lower", network.n_inputs)
+    return Space.box(low, _ends(upper, "--upper", network.n_inputs))
 
 
-def _numbers(text: str, option: str, count: int) -> list[float]:
+def _ends(text: str, option: str, count: int) -> list[float]:
     try:
         values = [float(part) for part in text.split(",")]
     except ValueError as error:
         raise InputError(
             f"{option} must be a number or a comma list of numbers; got {text!r}; "
-            f"write {option} -1 or {option} -1,0.5,2."
+            f"write {option} -1 or {option} -1,0.5,2 without blanks."
         ) from error
     if len(values) == 1:
         return values * count
     if len(values) != count:
         raise InputError(
-            f"{option} must have one number, or {count}, as many as the network has inputs; "
-            f"got {len(values)}."
+            f"{option} must have one number for all inputs or one for each, of which the network "
+            f"has {count}; got {len(values)}; give {count}."
         )
     return values
 
 
-def parse_output(given: list[str] | None) -> str | dict[str, float] | None:
-    """Return a name, or the weights of NAME=WEIGHT entries."""
+def parse_output(network: Network, given: list[str] | None) -> str | dict[str, float] | None:
+    """Return a name, or the weights of NAME=WEIGHT entries; None for the only output."""
+    names = network.output_names
     if not given:
+        if len(names) > 1:
+            raise InputError(
+                f"--output must name one of the network's outputs, {', '.join(names)}; got none; "
+                f"write --output {names[0]}."
+            )
         return None
-    if len(given) == 1 and "=" not in given[0]:
-        return given[0]
+    if len(given) == 1 and (given[0] in names or "=" not in given[0]):
+        return as_choice(given[0], "--output", names)
     weights: dict[str, float] = {}
     for entry in given:
         name, separator, weight = entry.rpartition("=")
-        try:
-            number = float(weight)
-        except ValueError:
-            separator = ""
         if not separator or name in weights:
             raise InputError(
                 f"several outputs are given as NAME=WEIGHT, each once; got {entry!r}; "
                 "write --output mean=1 --output std=0.5."
             )
-        weights[name] = number
+        number = _real(weight, f"the weight of --output {name}")
+        if not math.isfinite(number):
+            raise InputError(
+                f"the weight of an output must be finite; got {entry!r}; write --output {name}=0.5."
+            )
+        weights[as_choice(name, "--output", names)] = number
     return weights
-
-
-def read_space(path: Path) -> Space | Domain:
-    """Read a space from TOML or JSON.
-
-    JSON may be what ``Space.to_dict`` gives. Otherwise both hold ``dimensions``, a list of
-    tables with kind, name and the arguments of Real, Integer or Categorical, and
-    ``constraints``, a list of tables with ``coefficients`` (name to number), ``sense`` and
-    ``bound``; a level of a categorical is named ``"name=level"``.
-    """
-    text = read_limited(path, MAX_BYTES)
-    try:
-        if path.suffix.lower() == ".toml":
-            data: Any = tomllib.loads(text.decode())
-        else:
-            data = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise FileFormatError(
-            f"{path} must be valid {path.suffix.lower().lstrip('.') or 'JSON'}; got something else "
-            f"({error}); correct it."
-        ) from error
-    stored = data.get("format") if isinstance(data, dict) else None
-    if stored == DOMAIN_FORMAT:
-        return Domain.from_dict(data)
-    if stored == SPACE_FORMAT:
-        return Space.from_dict(data)
-    if not isinstance(data, dict) or not set(data) <= {"dimensions", "constraints"}:
-        raise FileFormatError(
-            f"{path} must hold dimensions and, optionally, constraints; got "
-            f"{sorted(data) if isinstance(data, dict) else type(data).__name__}; "
-            "see nnbo-mip certify --help."
-        )
-    dimensions = [_dimension(entry) for entry in _tables(data.get("dimensions"), "dimensions")]
-    constraints = _tables(data.get("constraints", []), "constraints")
-    return Space(dimensions, [_constraint(entry, dimensions) for entry in constraints])
-
-
-def _tables(value: object, name: str) -> list[dict[str, Any]]:
-    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
-        raise FileFormatError(
-            f"{name} must be a list of tables; got {type(value).__name__}; write [[{name}]]."
-        )
-    return value
-
-
-def _dimension(entry: dict[str, Any]) -> Dimension:
-    arguments = dict(entry)
-    kind = arguments.pop("kind", "categorical" if "levels" in entry else "real")
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise FileFormatError(
-            f"the kind of a dimension must be one of {', '.join(KINDS)}; got {kind!r}."
-        )
-    try:
-        return KINDS[kind](**arguments)
-    except TypeError as error:
-        raise FileFormatError(
-            f"a dimension of kind {kind} has other arguments; got {sorted(arguments)} ({error})."
-        ) from error
-
-
-def _constraint(entry: dict[str, Any], dimensions: list[Dimension]) -> LinearConstraint:
-    coefficients = entry.get("coefficients")
-    if set(entry) != {"coefficients", "sense", "bound"} or not isinstance(coefficients, dict):
-        raise FileFormatError(
-            f"a constraint has coefficients (a table), sense and bound; got {sorted(entry)}."
-        )
-    levels: dict[str, Term] = {
-        f"{dimension.name}={level}": (dimension.name, level)
-        for dimension in dimensions
-        if isinstance(dimension, Categorical)
-        for level in dimension.levels
-    }
-    terms: dict[Term, float] = {}
-    for name, value in coefficients.items():
-        terms[levels.get(str(name), str(name))] = value
-    return LinearConstraint(terms, entry["sense"], entry["bound"])

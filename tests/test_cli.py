@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ from typer.testing import CliRunner, Result
 
 import nnbo_mip as nm
 from nnbo_mip.cli import app
-from nnbo_mip.cli_inputs import read_space
+from nnbo_mip.cli_space_file import read_space
 from tests.exact.claims import tent, two_outputs
 
 
@@ -194,9 +195,10 @@ def test_an_undecided_check_exits_with_1(monkeypatch: pytest.MonkeyPatch) -> Non
     [
         ("certify missing.onnx --lower 0 --upper 1", "exists"),
         ("certify tent.npz", "--lower and --upper"),
-        ("certify tent.npz --lower 1", "only one end"),
+        ("certify tent.npz --lower 1", "only --lower"),
+        ("certify tent.npz --upper 1", "only --upper"),
         ("certify tent.npz --lower 7 --upper 1", "lower must be <= upper"),
-        ("certify tent.npz --lower 1,2 --upper 7", "1, as many as"),
+        ("certify tent.npz --lower 1,2 --upper 7", "of which the network has 1; got 2"),
         ("certify tent.npz --lower one --upper 7", "comma list"),
         ("certify tent.npz --lower nan --upper 7", "finite"),
         ("certify tent.npz --lower 1 --upper inf", "finite"),
@@ -204,33 +206,138 @@ def test_an_undecided_check_exits_with_1(monkeypatch: pytest.MonkeyPatch) -> Non
         ("certify tent.npz --lower 1 --upper 7 --solver hihgs", "did you mean 'highs'"),
         ("certify tent.npz --lower 1 --upper 7 --gap -1", "gap must be >= 0"),
         ("certify tent.npz --lower 1 --upper 7 --direction up", "maximize, minimize"),
+        ("certify tent.npz --lower 1 --upper 7 --gap x", "--gap must be a number; got 'x'"),
+        ("certify tent.npz --lower 1 --upper 7 --gap nan", "--gap must be a number; got nan"),
+        ("certify tent.npz --lower 1 --upper 7 --time-limit 0", "--time-limit must be > 0 seconds"),
+        ("certify tent.npz --lower 1 --upper 7 --time-limit one", "--time-limit must be a number"),
+        ("certify tent.npz --lower 1 --upper 7 --seed 1.5", "--seed must be a whole number"),
+        ("certify tent.npz --lower 1 --upper 7 --seed -1", "--seed must be a whole number from 0"),
+        ("certify tent.npz --lower 1 --upper 7 --solver pyomo:none", "one that Pyomo knows"),
+        ("certify tent.npz --lower 1 --upper 7 --save folder", "add the name of a file"),
+        ("certify tent.npz --lower 1e200 --upper 1e300", "rescale"),
+        ("certify folder --lower 1 --upper 7", "got the folder 'folder'"),
+        ("certify model.pt --lower 1 --upper 7", "ends in .onnx, .npz or .json"),
+        ("certify empty.npz --lower 1 --upper 7", "got an empty file"),
+        ("certify empty.onnx --lower 1 --upper 7", "must be an ONNX model"),
+        ("certify text.npz --lower 1 --upper 7", "a file that begins with b'hell'"),
+        ("certify text.onnx --lower 1 --upper 7", "damaged or truncated"),
         ("certify two.json --lower 1 --upper 7", "low, high"),
+        ("certify two.json --lower 1 --upper 7 --output low=x", "--output low must be a number"),
+        ("certify two.json --lower 1 --upper 7 --output low=nan", "must be finite; got 'low=nan'"),
+        ("certify two.json --lower 1,2,3 --upper 7", "of which the network has 2; got 3"),
+        ("certify tent.npz --space folder", "can be read; got 'folder'"),
+        ("certify tent.npz --space text.toml", "text.toml holds no valid space: it must be valid"),
+        ("certify tent.npz --space empty.toml", "got no dimensions; add dimensions"),
+        ("certify tent.npz --space none.json", "the space must be a file that exists"),
         ("certify two.json --lower 1 --upper 7 --output medium", "low, high"),
         ("certify two.json --lower 1 --upper 7 --output low --output high", "NAME=WEIGHT"),
         ("certify tent.npz --space none.toml", "none.toml"),
-        ("certify tent.npz --space tent.npz", "tent.npz must be valid"),
+        ("certify tent.npz --space tent.npz", "ends in .toml or .json; got 'tent.npz'"),
         ("certify tent.npz --space bad.json", "dimensions"),
         ("certify tent.npz --space bad.json --lower 1", "drop one"),
-        ("check none.json tent.npz", "none.json"),
+        ("check none.json tent.npz", "the certificate must be a file that exists; got 'none.json'"),
+        ("check folder tent.npz", "can be read; got 'folder'"),
+        ("check empty.npz tent.npz", "empty.npz holds no certificate: a certificate must be JSON"),
+        ("check tent.npz tent.npz --time-limit x", "binary data"),
         ("check bad.json tent.npz", "format"),
         ("check tent.npz tent.npz", "JSON"),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_code_2(command: str, part: str) -> None:
     Path("bad.json").write_text('{"bounds": []}')
+    Path("folder").mkdir()
+    for name in ("empty.npz", "empty.onnx", "empty.toml", "model.pt"):
+        Path(name).touch()
+    for name in ("text.npz", "text.onnx", "text.toml"):
+        Path(name).write_text("hello")
     result = run(command)
     assert result.exit_code == 2
     assert part in result.stderr
     assert len(result.stderr.splitlines()) == 1
     assert not result.stdout
-    assert "Traceback" not in result.output
+    assert "; " in result.stderr  # what, expected, got; do
+    assert not PYTHON.search(result.stderr)
 
 
-@pytest.mark.parametrize("entry", [{"kind": "complex"}, {"name": "a"}, {"low": 1}, 3])
-def test_a_bad_dimension_is_refused(entry: Any, tmp_path: Path) -> None:
+PYTHON = re.compile(
+    r"Traceback|Errno|__|math\.inf|time_limit|max_bytes|from_onnx|Certificate\.|Network\.load|"
+    r"pass |\w=['\"]|None"
+)
+"""What tells nothing to somebody who typed a command."""
+
+
+@pytest.mark.parametrize("arguments", ["--gap 1e-4 --time-limit", "--no-such-flag", "extra -x"])
+def test_what_typer_refuses_exits_with_2_as_well(arguments: str) -> None:
+    assert certify(f"tent.npz --lower 1 --upper 7 {arguments}").exit_code == 2
+
+
+def test_infinity_is_no_time_limit(folder: Path) -> None:
+    assert certify("tent.npz --lower 1 --upper 7 --time-limit inf").exit_code == 0
+    assert folder.is_dir()
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_file_that_cannot_be_written_is_told_in_a_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def full(_descriptor: int) -> None:
+        raise OSError(28, "No space left on device", "claim.json")
+
+    monkeypatch.setattr("os.fsync", full)
+    result = certify("tent.npz --lower 1 --upper 7 --save claim.json")
+    assert result.exit_code == 2
+    assert "got 'claim.json' (No space left on device); check the path" in result.stderr
+    assert "maximum 1.5" in result.stdout  # what was found is not lost
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_weight_may_be_given_to_the_only_output_and_names_may_hold_an_equals_sign() -> None:
+    assert answer(certify("tent.npz --lower 1 --upper 7 --output y=2 --json"))["value"] == 3.0
+    layers = [([[1.0]], [0.0]), ([[1.0], [2.0]], [0.0, 0.0])]
+    nm.Network.from_layers(layers, output_names=["a=1", "b"]).save("odd.npz")
+    assert answer(certify("odd.npz --lower 1 --upper 7 --output a=1 --json"))["value"] == 7.0
+
+
+REAL = "must have name, lower and upper and may have log and step; got"
+
+
+@pytest.mark.parametrize(
+    ("entry", "part"),
+    [
+        ({"kind": "complex"}, "kind of dimension 1 must be one of real, integer, categorical"),
+        ({"name": "a"}, f"{REAL} no lower and upper; add lower and upper"),
+        ({"lower": 0, "upper": 1}, f"{REAL} no name; add name"),
+        ({"name": "a", "lowr": 0, "upper": 1}, f"{REAL} no lower and the unknown lowr; add lower"),
+        ({"name": "a", "lower": 0, "upper": 1, "unit": "m"}, f"{REAL} the unknown unit; remove"),
+        ({"name": "a", "kind": "categorical"}, "must have name and levels; got no levels"),
+        ({"name": "a", "lower": "zero", "upper": 1}, "lower of 'a' must be a real number"),
+        ({"name": "a", "lower": 3, "upper": 1}, "lower must be <= upper"),
+        ({"name": "a", "lower": None, "upper": 1}, "got None; give a number"),
+        (3, "dimensions must be a list of tables; got [3]"),
+    ],
+)
+def test_a_bad_dimension_is_refused(entry: Any, part: str, tmp_path: Path) -> None:
     path = tmp_path / "space.json"
     path.write_text(json.dumps({"dimensions": [entry]}))
-    with pytest.raises(nm.NnboError):
+    with pytest.raises(nm.FileFormatError, match=re.escape(part)) as caught:
+        read_space(path)
+    assert str(caught.value).startswith(f"{path} holds no valid space: ")
+
+
+@pytest.mark.parametrize(
+    ("entry", "part"),
+    [
+        ({"sense": "<=", "bound": 1}, "constraint 1 must have coefficients, sense and bound; got"),
+        ({"coefficients": [1], "sense": "<=", "bound": 1}, "must be a table of names and numbers"),
+        ({"coefficients": {"b": 1}, "sense": "<=", "bound": 1}, "got 'b'"),
+        ({"coefficients": {"a": 1}, "sense": "<", "bound": 1}, "got '<'"),
+    ],
+)
+def test_a_bad_constraint_is_refused(entry: Any, part: str, tmp_path: Path) -> None:
+    path = tmp_path / "space.json"
+    dimensions = [{"name": "a", "lower": 0, "upper": 1}]
+    path.write_text(json.dumps({"dimensions": dimensions, "constraints": [entry]}))
+    with pytest.raises(nm.FileFormatError, match=re.escape(part)):
         read_space(path)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from nnbo_mip.errors import FileFormatError
 from nnbo_mip.exact import certificate_format
 from nnbo_mip.exact.result import Kind, Status
 
@@ -149,7 +150,11 @@ class Certificate:
     @classmethod
     def load(cls, path: str | Path) -> Certificate:
         """Read what `save` wrote."""
-        return cls.from_json(certificate_format.read(path))
+        text = certificate_format.read(path)
+        try:
+            return cls.from_json(text)
+        except FileFormatError as error:
+            raise FileFormatError(f"{path} holds no certificate: {error}") from error
 
     def content_digest(self) -> str:
         """Return the SHA-256 of everything but `digest`."""

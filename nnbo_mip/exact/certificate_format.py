@@ -27,6 +27,8 @@ MAX_BYTES = 64 << 20
 MAX_NESTING = 3
 """Largest depth of certificates within certificates."""
 
+REMEDY = "use a file that certify saved"
+
 DIRECTIONS = ("maximize", "minimize")
 INFINITIES = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
@@ -51,7 +53,9 @@ def _encoded(value: Any) -> Any:
 
 def read(path: str | Path) -> bytes:
     """Return the bytes of a certificate file of at most 64 MiB."""
-    return read_limited(path, MAX_BYTES)
+    return read_limited(
+        path, MAX_BYTES, "the certificate", "nothing that nnbo_mip writes is that large"
+    )
 
 
 def decode(text: str | bytes, certificate: type[Certificate]) -> dict[str, Any]:
@@ -68,10 +72,8 @@ def decode(text: str | bytes, certificate: type[Certificate]) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         if isinstance(error, FileFormatError):
             raise
-        raise FileFormatError(
-            f"a certificate must be JSON text; got something else ({error}); "
-            "pass what Certificate.save wrote."
-        ) from error
+        got = "binary data" if isinstance(error, UnicodeDecodeError) else f"other text ({error})"
+        raise FileFormatError(f"a certificate must be JSON text; got {got}; {REMEDY}.") from error
     return _decoded(document, certificate, MAX_NESTING)
 
 
@@ -81,8 +83,7 @@ def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         names = [name for name, _ in pairs]
         repeated = next(name for name in names if names.count(name) > 1)
         raise FileFormatError(
-            f"a field must occur once in a certificate; got {repeated!r} again; "
-            "pass what Certificate.save wrote."
+            f"a field must occur once in a certificate; got {repeated!r} again; {REMEDY}."
         )
     return result
 
@@ -95,10 +96,10 @@ def _refuse_constant(name: str) -> float:
 
 def _decoded(document: Any, certificate: type[Certificate], nesting: int) -> dict[str, Any]:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
+        got = document.get("format", "none") if isinstance(document, dict) else document
         raise FileFormatError(
-            f"a certificate must be a JSON object of format {FORMAT!r}; got "
-            f"{_shown(document.get('format') if isinstance(document, dict) else document)}; "
-            "pass what Certificate.save wrote."
+            f"a certificate must be a JSON object of format {FORMAT!r}; got {_shown(got)}; "
+            f"{REMEDY}."
         )
     version = document.get("version")
     if type(version) is not int or version != VERSION:
@@ -111,7 +112,7 @@ def _decoded(document: Any, certificate: type[Certificate], nesting: int) -> dic
     if missing or unknown:
         raise FileFormatError(
             f"a certificate has a fixed set of fields; missing {sorted(missing)}, unknown "
-            f"{_shown(sorted(unknown))}; pass what Certificate.save wrote."
+            f"{_shown(sorted(unknown))}; {REMEDY}."
         )
     if nesting == 0:
         raise FileFormatError(
@@ -137,8 +138,7 @@ def _shown(value: Any) -> str:
 def _expect(value: Any, kind: type, name: str, expected: str) -> Any:
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise FileFormatError(
-            f"{name} of a certificate must be {expected}; got {_shown(value)}; "
-            "pass what Certificate.save wrote."
+            f"{name} of a certificate must be {expected}; got {_shown(value)}; {REMEDY}."
         )
     return value
 
@@ -151,8 +151,7 @@ def _digest(value: Any, name: str) -> str:
     text = _text(value, name)
     if len(text) != 64 or set(text) - set("0123456789abcdef"):
         raise FileFormatError(
-            f"{name} of a certificate must be 64 hexadecimal digits; got {_shown(text)}; "
-            "pass what Certificate.save wrote."
+            f"{name} of a certificate must be 64 hexadecimal digits; got {_shown(text)}; {REMEDY}."
         )
     return text
 
@@ -176,8 +175,7 @@ def _finite(value: Any, name: str) -> float:
         if math.isfinite(number):
             return number
     raise FileFormatError(
-        f"{name} of a certificate must be a float64 number; got {_shown(value)}; "
-        "pass what Certificate.save wrote."
+        f"{name} of a certificate must be a float64 number; got {_shown(value)}; {REMEDY}."
     )
 
 
@@ -190,7 +188,7 @@ def _one_of(*known: str) -> Callable[[Any, str], str]:
         if not isinstance(value, str) or value not in known:
             raise FileFormatError(
                 f"{name} of a certificate must be one of {', '.join(known)}; got "
-                f"{_shown(value)}; pass what Certificate.save wrote."
+                f"{_shown(value)}; {REMEDY}."
             )
         return value
 

@@ -97,8 +97,7 @@ def certify(
     method = inputs.as_choice(method, "method", METHODS)
     choices = Choices(_checked_solver(solver, method), formulation, inputs.as_seed(seed))
     limit, wanted_gap = inputs.as_time_limit(time_limit), inputs.as_gap(gap)
-    if method == "mip":
-        _check_formulation(formulation)
+    _check_formulation(formulation)
     with _reporting(progress, request.sign) as callback:
         monitor = Monitor(request.problem, wanted_gap, limit, callback)
         with interruptible(monitor):

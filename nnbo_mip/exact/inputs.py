@@ -35,9 +35,8 @@ def as_network(given: object) -> Network:
 
 def _network_from_file(path: Path) -> Network:
     if not path.is_file():
-        raise InputError(
-            f"the network must be a file that exists; got {str(path)!r}; check the path."
-        )
+        got = f"the folder {str(path)!r}" if path.is_dir() else repr(str(path))
+        raise InputError(f"the network must be a file that exists; got {got}; check the path.")
     ending = path.suffix.lower()
     if ending == ".onnx":
         return Network.from_onnx(path)
@@ -55,36 +54,36 @@ def as_real(value: object, name: str) -> float:
         number = float(value)
         if not math.isnan(number):
             return number
-    raise InputError(f"{name} must be a number; got {value!r}; pass a float.")
+    raise InputError(f"{name} must be a number; got {value!r}; give one.")
 
 
-def as_time_limit(value: object) -> float:
+def as_time_limit(value: object, name: str = "time_limit") -> float:
     """Return wall seconds > 0; infinity means no limit."""
-    seconds = as_real(value, "time_limit")
+    seconds = as_real(value, name)
     if seconds <= 0.0:
         raise InputError(
-            f"time_limit must be > 0 seconds; got {value!r}; pass math.inf for no limit."
+            f"{name} must be > 0 seconds; got {value!r}; give more, or inf for no limit."
         )
     return seconds
 
 
-def as_gap(value: object) -> float:
+def as_gap(value: object, name: str = "gap") -> float:
     """Return a finite gap >= 0."""
-    gap = as_real(value, "gap")
+    gap = as_real(value, name)
     if not 0.0 <= gap < math.inf:
         raise InputError(
-            f"gap must be >= 0 and finite; got {value!r}; 1e-4 is the default, 0 asks for all."
+            f"{name} must be >= 0 and finite; got {value!r}; 1e-4 is the default, 0 asks for all."
         )
     return gap
 
 
-def as_seed(value: object) -> int:
+def as_seed(value: object, name: str = "seed") -> int:
     """Return a whole number >= 0."""
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):
         seed = int(value)
         if 0 <= seed <= MAX_SEED:
             return seed
-    raise InputError(f"seed must be a whole number from 0 to 2**63 - 1; got {value!r}; pass one.")
+    raise InputError(f"{name} must be a whole number from 0 to 2**63 - 1; got {value!r}; give one.")
 
 
 def as_choice(given: object, name: str, known: Iterable[str]) -> str:
@@ -104,19 +103,19 @@ def as_direction(given: object) -> Direction:
 
 
 def as_output(network: Network, given: object) -> Output:
-    """Return an output by name, or finite weights of named outputs, of which some are not 0."""
+    """Return an output by name, or finite weights of named outputs."""
     if given is None and network.n_outputs == 1:
         return None
     if not isinstance(given, Mapping):
-        if given is not None and not isinstance(given, str | numbers.Integral):
+        is_flag = isinstance(given, bool)
+        if is_flag or (given is not None and not isinstance(given, str | numbers.Integral)):
             raise InputError(
                 f"output must be a name, an index or a mapping of names to weights; got {given!r}; "
                 f"the names are {', '.join(network.output_names)}."
             )
         if isinstance(given, str):
             return as_choice(given, "output", network.output_names)
-        index = None if given is None or isinstance(given, bool) else int(given)
-        return network.output_names[network.output_index(index)]
+        return network.output_names[network.output_index(None if given is None else int(given))]
     weights = {
         as_choice(name, "an output", network.output_names): as_real(weight, f"weight of {name!r}")
         for name, weight in given.items()

@@ -35,6 +35,7 @@ def from_sklearn(estimator: Any) -> Network:
         One output a target.
     """
     _check_package()
+    _check_supported(estimator)
     _check_fitted(estimator)
     builder = GraphBuilder(_n_features(estimator))
     return builder.finish(_apply(builder, estimator, builder.input))
@@ -54,14 +55,9 @@ def _n_features(estimator: Any) -> int:
 
 def _apply(builder: GraphBuilder, estimator: Any, value: Affine) -> Affine:
     """Return what an estimator computes from a value."""
+    _check_supported(estimator)
     _check_fitted(estimator)
-    kind = type(estimator)
-    if kind.__module__.startswith("sklearn.") and kind.__name__ in STEPS:
-        return STEPS[kind.__name__](builder, estimator, value)
-    raise UnsupportedError(
-        f"{type(estimator).__name__} is not supported; supported are {', '.join(sorted(STEPS))}; "
-        "apply it to the data yourself and import the rest."
-    )
+    return STEPS[type(estimator).__name__](builder, estimator, value)
 
 
 # -- regressors -----------------------------------------------------------------------
@@ -208,6 +204,30 @@ def _check_package() -> None:
         ) from error
 
 
+def _check_supported(estimator: Any) -> None:
+    """Refuse what is no estimator, and, fitted or not, estimators that are not listed."""
+    from sklearn.base import BaseEstimator
+
+    kind = type(estimator)
+    if not isinstance(estimator, BaseEstimator):
+        is_class = isinstance(estimator, type)
+        raise InputError(
+            "a fitted scikit-learn estimator is expected; got "
+            f"{f'the class {estimator.__name__}' if is_class else f'a {kind.__name__}'}; "
+            f"{'make one and call fit' if is_class else 'use from_layers for plain weights'}."
+        )
+    if not (kind.__module__.startswith("sklearn.") and kind.__name__ in STEPS):
+        remedy = "apply it to the data yourself and import the rest"
+        if hasattr(estimator, "predict"):
+            remedy = "fit one of these to it instead, such as an MLPRegressor"
+        raise UnsupportedError(
+            f"{kind.__name__} is not supported; supported are {', '.join(sorted(STEPS))}; {remedy}."
+        )
+    for _, step in getattr(estimator, "steps", []):
+        if step is not None and not isinstance(step, str):
+            _check_supported(step)
+
+
 def _check_fitted(estimator: Any) -> None:
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted
@@ -218,11 +238,6 @@ def _check_fitted(estimator: Any) -> None:
         raise InputError(
             f"a fitted estimator is expected; got {type(estimator).__name__} before fit; "
             "call fit first."
-        ) from error
-    except TypeError as error:
-        raise InputError(
-            f"a scikit-learn estimator is expected; got {type(estimator).__name__}; "
-            "use from_layers for plain weights."
         ) from error
 
 

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.errors import FileFormatError
-from nnbo_mip.network.files import MAX_BYTES
+from nnbo_mip.network.files import IF_TRUSTED, MAX_BYTES, open_file
 
 MAX_MEMBERS = 100_000
 MAX_RATIO = 200
@@ -56,7 +56,7 @@ def read_npz(path: str | Path, max_bytes: int = MAX_BYTES) -> dict[str, Array]:
     FileFormatError
         When it is not an archive of plain arrays, is truncated, or is too large.
     """
-    with Path(path).open("rb") as stream:
+    with open_file(path, "the network") as stream:
         try:
             return _read_members(path, stream, max_bytes)
         except FileFormatError:
@@ -96,8 +96,7 @@ def _check_directory(path: str | Path, members: list[zipfile.ZipInfo], max_bytes
     packed = sum(member.compress_size for member in members)
     if total > max_bytes:
         raise FileFormatError(
-            f"{path} must unpack to at most {max_bytes} bytes; it claims {total}; "
-            "pass a larger max_bytes if you trust it."
+            f"{path} must unpack to at most {max_bytes} bytes; it claims {total}; {IF_TRUSTED}."
         )
     if total > max(RATIO_FREE_BYTES, MAX_RATIO * packed):
         raise FileFormatError(

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.errors import FileFormatError, InputError, MissingExtraError, UnsupportedError
-from nnbo_mip.network.files import read_limited
+from nnbo_mip.network.files import IF_TRUSTED, read_limited
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -64,7 +64,9 @@ def read_model(path: str | Path, max_bytes: int) -> Any:
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 
     try:
-        model = onnx.load_model_from_string(read_limited(path, max_bytes))
+        model = onnx.load_model_from_string(
+            read_limited(path, max_bytes, "the network", IF_TRUSTED)
+        )
     except DecodeError as error:
         raise FileFormatError(
             f"{path} must be an ONNX model; got a damaged or truncated file ({error}); "

@@ -34,7 +34,7 @@ import numpy as np
 
 from nnbo_mip.errors import FileFormatError, InputError
 from nnbo_mip.network.affine import Affine, Matrix
-from nnbo_mip.network.files import MAX_BYTES, read_limited, write_atomically
+from nnbo_mip.network.files import IF_TRUSTED, MAX_BYTES, open_file, read_limited, write_atomically
 from nnbo_mip.network.graph import Network
 from nnbo_mip.network.npz import Array, npz_bytes, read_npz
 
@@ -89,20 +89,21 @@ def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Network:
         For anything else, including pickled objects and archives that claim more than
         they hold; nothing is allocated before sizes are checked.
     """
-    with Path(path).open("rb") as stream:
+    with open_file(path, "the network") as stream:
         start = stream.read(4)
     try:
         if start.startswith(b"PK"):
             arrays = read_npz(path, max_bytes)
             return _from_arrays(path, arrays)
         if start.lstrip().startswith(b"{"):
-            document = _parsed(path, read_limited(path, max_bytes))
+            document = _parsed(path, read_limited(path, max_bytes, "the network", IF_TRUSTED))
             return _network(path, document, _number_array)
     except InputError as error:
         raise FileFormatError(f"{path} holds no valid network: {error}") from error
     raise FileFormatError(
-        f"{path} must be an npz archive or a JSON document of a network; it begins with "
-        f"{start!r}; use from_onnx for ONNX files."
+        f"{path} must be a network that was saved as .npz or .json; got "
+        f"{f'a file that begins with {start!r}' if start else 'an empty file'}; save it again (an "
+        "ONNX model is imported under a name that ends in .onnx)."
     )
 
 

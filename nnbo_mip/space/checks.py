@@ -45,7 +45,7 @@ def as_real(value: Any, what: str) -> float:
     """Return a finite float; refuse text, booleans, NaN and infinities."""
     plain = unwrapped(value)
     if isinstance(plain, bool) or not isinstance(plain, numbers.Real):
-        raise InputError(f"{what} must be a real number; got {value!r}; pass an int or a float.")
+        raise InputError(f"{what} must be a real number; got {value!r}; give a number.")
     try:
         number = float(plain)
     except OverflowError:

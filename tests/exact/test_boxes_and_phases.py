@@ -150,7 +150,7 @@ def test_long_grids_are_refused_by_phases_and_taken_by_boxes():
     domain = Domain([1.0], [1e9], [Grid.uniform(1.0, 1.0, 10**9)])
     network = Network.from_layers([([[1e-9], [-1e-9]], [-0.3, 0.7]), ([[-1.0, -1.0]], [0.0])])
     problem = Problem(network, domain)
-    with pytest.raises(InputError, match='use method="bab"'):
+    with pytest.raises(InputError, match='use the method "bab"'):
         run(ENGINES[1], problem)
     result = run(ENGINES[0], problem)
     assert result.status == "optimal"

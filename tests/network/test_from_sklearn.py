@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.neural_network import MLPRegressor
@@ -173,13 +174,29 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         UnsupportedError,
         "whose inverse is not affine",
     ),
-    "before fit": (_mlp, InputError, "call fit first"),
+    "trees before fit": (
+        RandomForestRegressor,
+        UnsupportedError,
+        "RandomForestRegressor is not supported; .* fit one of these to it instead",
+    ),
+    "trees in a pipeline before fit": (
+        lambda: make_pipeline(StandardScaler(), RandomForestRegressor()),
+        UnsupportedError,
+        "RandomForestRegressor is not supported",
+    ),
+    "fitted trees": (
+        lambda: _fitted(RandomForestRegressor(2)),
+        UnsupportedError,
+        "RandomForestRegressor is not supported",
+    ),
+    "a class": (lambda: MLPRegressor, InputError, "got the class MLPRegressor; make one and call"),
+    "before fit": (_mlp, InputError, "got MLPRegressor before fit; call fit first"),
     "a part before fit": (
         lambda: make_pipeline(StandardScaler(), _mlp()),
         InputError,
         "call fit first",
     ),
-    "no estimator": (lambda: np.ones(3), InputError, "got ndarray"),
+    "no estimator": (lambda: np.ones(3), InputError, "got a ndarray; use from_layers"),
     "NaN": (_with_nan, InputError, "MLPRegressor holds NaN"),
 }
 

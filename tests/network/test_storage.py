@@ -297,7 +297,7 @@ HOSTILE_TEXTS: dict[str, tuple[str, str]] = {
     "a huge integer": (json.dumps(_document()).replace("0.5", "9" * 30), "list of numbers"),
     "half a document": (json.dumps(_document())[:80], "JSON document"),
     "a list": ("[1, 2]", "begins with"),
-    "nothing": ("", "begins with"),
+    "nothing": ("", "an empty file"),
     "bytes that are no text": ("{\udcff", "JSON document"),
 }
 

@@ -132,7 +132,7 @@ class Backend(ABC):
         if model.sos1 and not self.supports_sos1:
             raise UnsupportedError(
                 f"formulation 'sos1' needs a solver with special ordered sets, such as 'scip'; "
-                f"got {self.name!r}; use formulation='bigm' or solver='scip'."
+                f"got {self.name!r}; use the formulation 'bigm' or the solver 'scip'."
             )
         if model.n_columns == 0:
             return _without_columns(model)
@@ -164,7 +164,7 @@ def missing(package: str, extra: str, error: ImportError) -> MissingExtraError:
     how = f"pip install 'nnbo_mip[{extra}]'" if extra else f"pip install {package}"
     return MissingExtraError(
         f"this solver needs the package {package}, which cannot be imported ({error}); "
-        f"install it with {how}, or use solver='highs'."
+        f"install it with {how}, or use the solver 'highs'."
     )
 
 

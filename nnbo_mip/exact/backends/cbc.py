@@ -61,7 +61,7 @@ class Cbc(Backend):
                 return line.removeprefix("Version:").strip()
         raise SolverError(
             f"the CBC binary of PuLP must print its version; got {run.stdout!r} {run.stderr!r}; "
-            "reinstall pulp, or use solver='highs'."
+            "reinstall pulp, or use the solver 'highs'."
         )
 
     def _solve(self, model: MilpModel, request: SolveRequest) -> SolverAnswer:
@@ -84,7 +84,7 @@ def _binary() -> str:
     if not Path(pulp_cbc_path).is_file():
         raise SolverError(
             f"PuLP must bring a CBC binary; none at {pulp_cbc_path}; "
-            "reinstall pulp for this platform, or use solver='highs'."
+            "reinstall pulp for this platform, or use the solver 'highs'."
         )
     return str(pulp_cbc_path)
 

@@ -88,13 +88,13 @@ class Pyomo(Backend):
             is_current, available = False, bool(solver.available(exception_flag=False))
         else:
             raise InputError(
-                f"solver='pyomo:<name>' must name a solver that Pyomo knows, such as "
+                "the solver 'pyomo:<name>' must be one that Pyomo knows, such as "
                 f"{', '.join(sorted(Current))}; got {self.solver!r}; choose one of them."
             )
         if not available:
             raise SolverError(
                 f"Pyomo must be able to run its solver {self.solver!r}; it says that it is not "
-                "available; install that solver, or use solver='highs'."
+                "available; install that solver, or use the solver 'highs'."
             )
         return is_current, solver
 

@@ -83,7 +83,7 @@ def solve(problem: Problem, options: PhaseOptions, monitor: Monitor) -> EngineRe
     if not supports(problem):
         raise InputError(
             f"the phase engine lists the values of grids, at most {LARGEST_GRID:,} a coordinate; "
-            'got a longer grid; use method="bab" or method="mip".'
+            'got a longer grid; use the method "bab" or "mip".'
         )
     if not problem.rounding.is_useful:
         return monitor.too_large(ENGINE)

@@ -100,7 +100,7 @@ def make_plan(domain: Domain, max_slices: int) -> Plan:
     if len(free) > MAX_FREE:
         raise InputError(
             f"enumeration needs at most {MAX_FREE} continuous coordinates; got {len(free)} "
-            f'({", ".join(map(str, free))}); use method="auto" or method="bab".'
+            f'({", ".join(map(str, free))}); use the method "auto" or "bab".'
         )
     counts = {j: last - first + 1 for j, (_, first, last) in listed.items()}
     swept_grid = None
@@ -112,7 +112,7 @@ def make_plan(domain: Domain, max_slices: int) -> Plan:
     if slices > max_slices:
         raise InputError(
             f"enumeration lists at most max_slices={max_slices} combinations of discrete "
-            f'coordinates; got {slices}; use method="auto" or method="bab".'
+            f'coordinates; got {slices}; use the method "auto" or "bab".'
         )
     axes = [
         Axis((j,), grid.value(np.arange(first, last + 1))[:, None])

@@ -113,7 +113,7 @@ def encode(
     if formulation == "naive":
         warnings.warn(
             f"the naive formulation guesses its constant M={constant:g} and has returned wrong "
-            "optima; it never certifies: use formulation='bigm' for anything but a comparison.",
+            "optima; it never certifies: use the formulation 'bigm' for anything but a comparison.",
             UncertifiedWarning,
             stacklevel=3,
         )

@@ -70,7 +70,7 @@ def mps_lines(model: MilpModel) -> Iterator[str]:
     if model.sos1:
         raise UnsupportedError(
             "solvers do not agree on how an .mps file holds special ordered sets; "
-            "got formulation 'sos1'; write an .lp file, or use formulation='bigm'."
+            "got formulation 'sos1'; write an .lp file, or use the formulation 'bigm'."
         )
     rows = list(_one_sided_rows(model))
     yield "* This file minimizes the negative objective: the maximum is minus its optimum."

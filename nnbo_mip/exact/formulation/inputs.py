@@ -150,7 +150,7 @@ class _InputWriter:
         if count > LONGEST_LIST:
             raise UnsupportedError(
                 f"the integer programs take one binary a listed value, at most {LONGEST_LIST} a "
-                f"coordinate; got {count} values for coordinate {j}; use method='bab'."
+                f"coordinate; got {count} values for coordinate {j}; use the method 'bab'."
             )
         values = grid.value(np.arange(first, last + 1))
         columns = self.builder.add_columns(

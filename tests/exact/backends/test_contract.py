@@ -129,7 +129,7 @@ def test_special_ordered_sets_need_a_solver_that_has_them(backend: Backend) -> N
         answer = backend.solve(model, SolveRequest())
         assert answer.objective == pytest.approx(300.0 + 200.0 - 551.0)
     else:
-        with pytest.raises(UnsupportedError, match="solver='scip'"):
+        with pytest.raises(UnsupportedError, match="the solver 'scip'"):
             backend.solve(model, SolveRequest())
 
 
