@@ -10,7 +10,8 @@ the belief is ``mean = y_center + y_scale f`` and ``std = scale y_scale s``. The
 scale moves the members too, ``y_center + y_scale (f + r (f_m - f))`` with r = scale, or
 sqrt(scale) under variance, so that their spread is always the std.
 
-Noisy members predict a variance beside the value, softplus of their second output.
+Noisy members predict a variance beside the value, softplus of their second output, to which
+the square of a constant noise is added.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class MemberBelief(Belief):
     scale : float
         Multiplier of the uncertainty.
     noise : float
-        Deviation of an observation in units of y where it is one number.
+        Deviation of an observation in units of y that is the same everywhere.
     include_noise : bool
         Whether `std` is that of an observation, sqrt(spread^2 + noise^2), instead of the
         function's.
@@ -105,7 +106,7 @@ class MemberBelief(Belief):
         return np.hypot(spread, self._noise_of(outputs)) if self.include_noise else spread
 
     def noise_std(self, X: npt.ArrayLike) -> FloatArray:
-        """Root (n,) of the mean of the members' variances, or the one number of the family."""
+        """Root (n,) of the mean of the members' variances plus the constant one."""
         return self._noise_of(self._outputs(X))
 
     def members(self, X: npt.ArrayLike) -> FloatArray:
@@ -234,7 +235,7 @@ class MemberBelief(Belief):
         if not self.is_noisy:
             return np.full(outputs.shape[1], self.noise)
         variance = np.logaddexp(0.0, outputs[:, :, 1]).mean(axis=0)
-        return np.asarray(self.units.y_scale * np.sqrt(variance))
+        return np.asarray(np.hypot(self.units.y_scale * np.sqrt(variance), self.noise))
 
     def _with_noise(
         self, u: FloatArray, std: FloatArray, gradient: FloatArray
@@ -245,7 +246,8 @@ class MemberBelief(Belief):
             raw, raw_gradient = self.stack.differentiate(u, output=1)
             logistic = np.exp(-np.logaddexp(0.0, -raw))  # derivative of softplus
             change = (logistic[..., None] * raw_gradient).mean(axis=0) / self.units.x_scale
-            noise = self.units.y_scale * np.sqrt(np.logaddexp(0.0, raw).mean(axis=0))
+            varying = np.sqrt(np.logaddexp(0.0, raw).mean(axis=0))
+            noise = np.hypot(self.units.y_scale * varying, self.noise)
             noise_slope = 0.5 * self.units.y_scale**2 * change
         else:
             noise = np.full(len(u), self.noise)

@@ -46,18 +46,23 @@ class TorchStack:
 
         self.weights: list[torch.Tensor] = []
         self.biases: list[torch.Tensor] = []
+        weight_variances, bias_variances = [], []
         for layer, (n_in, n_out) in enumerate(itertools.pairwise(widths)):
             shape = (n_members, n_in, n_out)
             if initialization == "uniform":
                 weights = UNIFORM_RANGE * (2.0 * torch.rand(shape, generator=generator) - 1.0)
-                bound = UNIFORM_RANGE
+                bound, variance = UNIFORM_RANGE, UNIFORM_RANGE**2 / 3.0
             else:
                 gain = 2.0 if layer < len(widths) - 2 else 1.0
                 weights = math.sqrt(gain / n_in) * torch.randn(shape, generator=generator)
-                bound = 1.0 / math.sqrt(n_in)
+                bound, variance = 1.0 / math.sqrt(n_in), gain / n_in
             bias = bound * (2.0 * torch.rand((n_members, 1, n_out), generator=generator) - 1.0)
             self.weights.append(weights.requires_grad_())
             self.biases.append(bias.requires_grad_())
+            weight_variances.append(variance)
+            bias_variances.append(bound**2 / 3.0)
+        self.initial_variances = (*weight_variances, *bias_variances)
+        """Variance of the first values of each tensor of `parameters`."""
 
     @property
     def parameters(self) -> list[torch.Tensor]:

@@ -2,6 +2,7 @@
 
 A model is trained from scratch; when its loss leaves the finite numbers, or ends far above
 where it began, it is made again from the same seed and trained with a tenth of the step size.
+Losses are of order 1 in standardized units, so below that there is no far above.
 PyTorch's thread count is the caller's and is not touched.
 """
 
@@ -151,4 +152,4 @@ def descend(model: Trainable, schedule: Schedule, factor: float = 1.0) -> bool:
                 parameter.copy_(kept)
             last = lowest
         finite = all(bool(torch.isfinite(parameter).all()) for parameter in parameters)
-    return finite and math.isfinite(last) and last <= first + abs(first)
+    return finite and math.isfinite(last) and last <= first + max(abs(first), 1.0)
