@@ -1,0 +1,127 @@
+"""Random features of a random vector functional link network.
+
+With unit-norm directions v_i and biases b_i, drawn once and frozen,
+
+    psi(u) = [phi(v_1·u + b_1), …, phi(v_h·u + b_h)],   with a direct link also [u_1, …, u_d].
+
+The directions are uniform on the sphere and b_i ~ N(0, 1): on standardized inputs a bias has
+the distribution of a datum's coordinate along the direction, so kinks lie where data lie.
+The norm of v_i would be redundant, for the output weights rescale every feature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nnbo_mip.errors import UnsupportedError
+from nnbo_mip.network.affine import Affine, FloatArray
+from nnbo_mip.network.builder import GraphBuilder
+
+ACTIVATIONS = ("relu", "tanh")
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class RandomFeatures:
+    """The frozen hidden layer.
+
+    Parameters
+    ----------
+    directions : (h, d) array
+        One unit vector a hidden unit.
+    biases : (h,) array
+        Their biases.
+    activation : str
+        ``relu`` or ``tanh``.
+    direct_link : bool
+        Whether the d inputs are features too, after the hidden units.
+    """
+
+    directions: FloatArray
+    biases: FloatArray
+    activation: str
+    direct_link: bool
+
+    @staticmethod
+    def draw(
+        n_hidden: int,
+        n_inputs: int,
+        activation: str,
+        direct_link: bool,
+        rng: np.random.Generator,
+    ) -> RandomFeatures:
+        """Draw directions uniformly from the sphere and biases from N(0, 1)."""
+        normal = rng.standard_normal((n_hidden, n_inputs))
+        directions = normal / np.linalg.norm(normal, axis=1, keepdims=True)
+        return RandomFeatures(directions, rng.standard_normal(n_hidden), activation, direct_link)
+
+    @property
+    def n_hidden(self) -> int:
+        """h, the number of hidden units."""
+        return len(self.biases)
+
+    @property
+    def n_inputs(self) -> int:
+        """d, the number of inputs."""
+        return int(self.directions.shape[1])
+
+    @property
+    def n_features(self) -> int:
+        """k, which is h, or h + d with a direct link."""
+        return self.n_hidden + (self.n_inputs if self.direct_link else 0)
+
+    def evaluate(self, u: FloatArray) -> FloatArray:
+        """Return the features (n, k) at standardized inputs (n, d)."""
+        z = u @ self.directions.T + self.biases
+        hidden = np.maximum(z, 0.0) if self.activation == "relu" else np.tanh(z)
+        return np.hstack([hidden, u]) if self.direct_link else hidden
+
+    def pull_back(self, psi: FloatArray, slopes: FloatArray) -> FloatArray:
+        """Return gradients (n, d) by u of functions of the features.
+
+        Parameters
+        ----------
+        psi : (n, k) array
+            What `evaluate` returned.
+        slopes : (n, k) array
+            Derivatives of each function by each feature.
+        """
+        hidden = psi[:, : self.n_hidden]
+        bent = (hidden > 0.0) if self.activation == "relu" else 1.0 - np.square(hidden)
+        gradient = (slopes[:, : self.n_hidden] * bent) @ self.directions
+        return gradient + slopes[:, self.n_hidden :] if self.direct_link else gradient
+
+    def compile(self, builder: GraphBuilder, value: Affine) -> Affine:
+        """Add the features of the standardized input `value` to a network."""
+        if self.activation != "relu":
+            raise UnsupportedError(
+                "a network of ReLUs needs the activation 'relu'; these features have "
+                f"{self.activation!r}; choose activation='relu'."
+            )
+        hidden = builder.relu(builder.affine(value, self.directions, self.biases))
+        return builder.concatenate([hidden, value]) if self.direct_link else hidden
+
+    def to_arrays(self) -> dict[str, Array]:
+        """Return named arrays for a file."""
+        return {
+            "directions": self.directions,
+            "biases": self.biases,
+            "activation": np.array(self.activation),
+            "direct_link": np.array(self.direct_link),
+        }
+
+    @staticmethod
+    def from_arrays(arrays: Mapping[str, Array]) -> RandomFeatures:
+        """Make the features that `to_arrays` described."""
+        return RandomFeatures(
+            arrays["directions"],
+            arrays["biases"],
+            str(arrays["activation"]),
+            bool(arrays["direct_link"]),
+        )
