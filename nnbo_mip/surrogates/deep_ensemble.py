@@ -20,7 +20,7 @@ do not interact, so one batched product a layer trains all of them with the loss
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -28,6 +28,7 @@ import numpy.typing as npt
 
 from nnbo_mip.errors import InputError
 from nnbo_mip.surrogates.abstract import Capability, Surrogate
+from nnbo_mip.surrogates.anchors import Anchors
 from nnbo_mip.surrogates.checks import (
     check_choice,
     check_count,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     import torch
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class EnsembleTraining(Trainable):
     """The members and their loss.
 
@@ -58,19 +59,18 @@ class EnsembleTraining(Trainable):
         Standardized values.
     noise_floor : float
         Deviation whose square is added to a predicted variance.
+    anchors : Anchors, optional
+        What the weights are pulled to.
     anchor_strength : float
-        Factor of the pull towards the weights that the stack has now; 0 for none.
+        Factor of that pull.
     """
 
     stack: TorchStack
     u: torch.Tensor
     v: torch.Tensor
     noise_floor: float = 0.0
+    anchors: Anchors | None = None
     anchor_strength: float = 0.0
-    anchors: list[torch.Tensor] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.anchors = [weight.detach().clone() for weight in self.stack.parameters]
 
     @property
     def parameters(self) -> list[torch.Tensor]:
@@ -88,18 +88,9 @@ class EnsembleTraining(Trainable):
             variances = torch.logaddexp(torch.zeros_like(raw), raw) + self.noise_floor**2
             errors = 0.5 * (variances.log() + errors / variances)
         loss = errors.mean(dim=1).sum()
-        return loss + self._pull() if self.anchor_strength > 0.0 else loss
-
-    def _pull(self) -> torch.Tensor:
-        import torch
-
-        pulls = [
-            (weight - anchor).square().sum() / variance
-            for weight, anchor, variance in zip(
-                self.parameters, self.anchors, self.stack.initial_variances, strict=True
-            )
-        ]
-        return self.anchor_strength / len(self.u) * torch.stack(pulls).sum()
+        if self.anchors is not None:
+            loss = loss + self.anchor_strength / len(self.u) * self.anchors.distance(self.stack)
+        return loss
 
 
 @dataclass(frozen=True)
@@ -208,12 +199,14 @@ class DeepEnsemble(Surrogate):
         import torch
 
         widths = self._widths(data.n_inputs)
+        stack = TorchStack(widths, self.n_members, generator, self.initialization)
         return EnsembleTraining(
-            TorchStack(widths, self.n_members, generator, self.initialization),
+            stack,
             torch.from_numpy(units.inward(data.X).astype(np.float32)),
             torch.from_numpy(units.values_inward(data.y).astype(np.float32)),
             self.noise_floor,
-            self.anchor_strength if self.anchored else 0.0,
+            Anchors.of(stack) if self.anchored else None,
+            self.anchor_strength,
         )
 
     def _widths(self, n_inputs: int) -> tuple[int, ...]:

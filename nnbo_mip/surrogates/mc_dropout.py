@@ -74,7 +74,7 @@ def draw_masks(
     return masks
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class DropoutTraining(Trainable):
     """The network, and its loss under fresh masks.
 
