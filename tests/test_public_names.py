@@ -34,6 +34,7 @@ PUBLIC = [
     "UnsupportedError",
     "__version__",
     "certify",
+    "problems",
     "surrogates",
 ]
 

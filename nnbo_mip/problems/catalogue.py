@@ -1,0 +1,49 @@
+"""The registry of problems."""
+
+from __future__ import annotations
+
+from nnbo_mip.problems.problem import Problem
+from nnbo_mip.registry import Registry
+
+_TESTS = {
+    "test1": "smooth",
+    "test2": "steps",
+    "test3": "two_valued",
+    "test3b": "tilted_two_valued",
+    "test4": "varying",
+    "test4b": "hollow",
+}
+"""Source 001 numbers its functions."""
+
+_MODULES = {
+    "one_dimensional": ("forrester", "sinone", "sine_cosine", "sine_parabola"),
+    "two_dimensional": (
+        "bohachevsky",
+        "branin",
+        "camelback",
+        "goldstein_price",
+        "mccormick",
+        "sintwo",
+    ),
+    "scalable": ("g_function", "levy", "perm", "rosenbrock"),
+    "multimodal": ("ackley", "griewank", "michalewicz", "styblinski_tang"),
+    "hartmann": ("hartmann3", "hartmann6"),
+    "noise": ("noisy",),
+    "constrained": ("constrained",),
+    "integer": ("integer",),
+}
+
+registry: Registry[Problem] = Registry(
+    "problem",
+    Problem,
+    {
+        **{
+            name: f"nnbo_mip.problems.{module}:{name}"
+            for module, names in _MODULES.items()
+            for name in names
+        },
+        **{name: f"nnbo_mip.problems.regression_tests:{f}" for name, f in _TESTS.items()},
+    },
+    group="nnbo_mip.problems",
+)
+"""Filled by the package, by entry points, and by `register`."""
