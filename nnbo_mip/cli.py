@@ -182,7 +182,12 @@ def check(
         from nnbo_mip.exact.certificate import Certificate
 
         claim = Certificate.load(certificate)
-        result = claim.check(model, time_limit=parse_time_limit(time_limit), seed=parse_seed(seed))
+        result = claim.check(
+            model,
+            time_limit=parse_time_limit(time_limit),
+            seed=parse_seed(seed),
+            progress=_live_on_a_terminal(),
+        )
         if as_json:
             typer.echo(json.dumps(_check_json(result)))
         else:

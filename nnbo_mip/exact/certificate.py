@@ -22,6 +22,7 @@ from nnbo_mip.exact.result import Kind, Status
 
 if TYPE_CHECKING:
     from nnbo_mip.exact.checking.check import CheckResult
+    from nnbo_mip.exact.reporting import ProgressOption
     from nnbo_mip.network.graph import Network
 
 Direction: TypeAlias = Literal["maximize", "minimize"]
@@ -172,6 +173,7 @@ class Certificate:
         *,
         time_limit: float = 60.0,
         seed: int = 0,
+        progress: ProgressOption = None,
     ) -> CheckResult:
         """Prove the claim again, by other code than made it.
 
@@ -186,6 +188,8 @@ class Certificate:
             Wall seconds for the proof.
         seed : int
             Seed of the search for counterexamples.
+        progress : callable, bool or "live", optional
+            As in `certify`; the bound that is reported is the one that is claimed.
 
         Returns
         -------
@@ -194,7 +198,7 @@ class Certificate:
         """
         from nnbo_mip.exact.checking.check import check
 
-        return check(self, network, space, time_limit=time_limit, seed=seed)
+        return check(self, network, space, time_limit=time_limit, seed=seed, progress=progress)
 
     def __str__(self) -> str:
         lines = [

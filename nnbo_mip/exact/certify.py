@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 from nnbo_mip.errors import InputError, SolverError
 from nnbo_mip.exact import inputs
@@ -16,9 +14,10 @@ from nnbo_mip.exact.certify_result import CertifyResult
 from nnbo_mip.exact.infeasibility import why_empty
 from nnbo_mip.exact.interruption import interruptible
 from nnbo_mip.exact.methods import METHODS, Choices, quick
-from nnbo_mip.exact.monitor import Monitor, ProgressCallback
+from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.outcome import Outcome, settle
 from nnbo_mip.exact.problem import Problem
+from nnbo_mip.exact.reporting import ProgressOption, reporting
 from nnbo_mip.exact.result import EngineResult
 from nnbo_mip.exact.rounding import LARGEST_MAGNITUDE
 from nnbo_mip.network.affine import FloatArray
@@ -26,9 +25,6 @@ from nnbo_mip.network.graph import Network
 from nnbo_mip.space.domain import ROW_SLACK, Domain
 from nnbo_mip.space.space import Space
 from nnbo_mip.version import __version__
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
 
 
 def certify(
@@ -43,7 +39,7 @@ def certify(
     gap: float = 1e-4,
     time_limit: float = 60.0,
     seed: int = 0,
-    progress: ProgressCallback | bool | Literal["live"] | None = None,
+    progress: ProgressOption = None,
 ) -> CertifyResult:
     """Find the maximum (or minimum) of a network over a space and prove it.
 
@@ -98,7 +94,7 @@ def certify(
     choices = Choices(_checked_solver(solver, method), formulation, inputs.as_seed(seed))
     limit, wanted_gap = inputs.as_time_limit(time_limit), inputs.as_gap(gap)
     _check_formulation(formulation)
-    with _reporting(progress, request.sign) as callback:
+    with reporting(progress, request.sign) as callback:
         monitor = Monitor(request.problem, wanted_gap, limit, callback)
         with interruptible(monitor):
             result, complaint = _solve(method, request.problem, choices, monitor)
@@ -159,24 +155,6 @@ def _check_formulation(formulation: str) -> None:
     from nnbo_mip.exact.formulation import FORMULATIONS
 
     inputs.as_choice(formulation, "formulation", FORMULATIONS)
-
-
-def _reporting(progress: object, sign: float) -> AbstractContextManager[ProgressCallback | None]:
-    """Return a context that holds the callback of the engines, if there is to be one."""
-    if progress is None or progress is False:
-        return nullcontext(None)
-    if progress is True or progress == "live":
-        from nnbo_mip.exact.live import live_line
-
-        return live_line(maximize=sign > 0.0)
-    if not callable(progress):
-        raise InputError(
-            f'progress must be a callable, True, "live" or None; got {progress!r}; '
-            "pass a function of one argument, a Progress."
-        )
-    if sign > 0.0:
-        return nullcontext(progress)
-    return nullcontext(lambda p: progress(replace(p, value=-p.value, bound=-p.bound)))
 
 
 def _solve(

@@ -1,4 +1,7 @@
-"""Ctrl-C asks a search for what it has; a second one stops it at once."""
+"""Ctrl-C asks a search for what it has; a second one stops it at once.
+
+While a compiler works, it waits.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,9 @@ from contextlib import contextmanager
 from types import FrameType
 
 from nnbo_mip.exact.monitor import Monitor
+
+MOST_HELD = 2
+"""Interrupts that are passed on after they were held back: one asks, the next one stops."""
 
 
 @contextmanager
@@ -34,3 +40,25 @@ def interruptible(monitor: Monitor) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Answer Ctrl-C after the block instead of within it."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or before is None:
+        yield  # signals are not answered in this thread, or not by Python
+        return
+    pressed = 0
+
+    def remember(_number: int, _frame: FrameType | None) -> None:
+        nonlocal pressed
+        pressed += 1
+
+    signal.signal(signal.SIGINT, remember)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        for _ in range(min(pressed, MOST_HELD)):
+            signal.raise_signal(signal.SIGINT)

@@ -7,28 +7,31 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 
 from nnbo_mip.exact.monitor import Progress, ProgressCallback
 
 PLAIN_INTERVAL = 5.0
 """Seconds between two lines where the output is no terminal."""
 
+REDRAWN_PER_SECOND = 4
+"""How often the line on a terminal is redrawn, so that its clock moves."""
+
 
 def describe(progress: Progress, *, maximize: bool) -> str:
-    """Return a line with value, bound, gap, work and time left, in the user's direction."""
+    """Return a line with value, bound, gap, time left and work, in the user's direction."""
+    if progress.note:
+        return f"{progress.note}  {progress.seconds:.0f} s"
     sign = 1.0 if maximize else -1.0
-    gap = progress.bound - progress.value
-    relative = gap / max(1.0, abs(progress.value)) if math.isfinite(gap) else math.inf
     parts = [
         f"{progress.engine:<7}",
         f"value {_number(sign * progress.value)}",
         f"bound {_number(sign * progress.bound)}",
-        f"gap {relative:.1e}" if math.isfinite(relative) else "gap open",
-        *_work(progress.counters),
+        f"absolute gap {progress.gap:.3g}" if math.isfinite(progress.gap) else "gap open",
         f"{progress.seconds:.0f} s",
+        *([f"{progress.remaining:.0f} s left"] if math.isfinite(progress.remaining) else []),
+        *_work(progress.counters),  # last: a narrow terminal cuts the end off
     ]
-    if math.isfinite(progress.remaining):
-        parts.append(f"{progress.remaining:.0f} s left")
     return "  ".join(parts)
 
 
@@ -38,6 +41,36 @@ def _number(value: float) -> str:
 
 def _work(counters: Mapping[str, int]) -> list[str]:
     return [f"{count:,} {name.replace('_', ' ')}" for name, count in counters.items()]
+
+
+class Ticking:
+    """The last progress, whose clock goes on between two reports.
+
+    Parameters
+    ----------
+    maximize : bool
+    """
+
+    def __init__(self, *, maximize: bool) -> None:
+        self._maximize = maximize
+        self._received = time.perf_counter()
+        self._progress = Progress("", -math.inf, math.inf, 0.0, math.inf, note="starting")
+
+    def receive(self, progress: Progress) -> None:
+        """Take the place of what was shown."""
+        self._received = time.perf_counter()
+        # The time limit does not count what is noted, but a clock that stands looks hung.
+        self._progress = replace(progress, seconds=0.0) if progress.note else progress
+
+    def line(self) -> str:
+        """Return the line as of now."""
+        waited = time.perf_counter() - self._received
+        now = replace(
+            self._progress,
+            seconds=self._progress.seconds + waited,
+            remaining=max(0.0, self._progress.remaining - waited),
+        )
+        return describe(now, maximize=self._maximize)
 
 
 @contextmanager
@@ -50,14 +83,18 @@ def live_line(*, maximize: bool) -> Iterator[ProgressCallback]:
     from rich.live import Live
     from rich.text import Text
 
-    console = Console(stderr=True)
-    with Live(console=console, transient=True, auto_refresh=False) as live:
+    ticking = Ticking(maximize=maximize)
 
-        def show(progress: Progress) -> None:
-            line = Text(describe(progress, maximize=maximize), no_wrap=True, overflow="ellipsis")
-            live.update(line, refresh=True)
+    def line() -> Text:
+        return Text(ticking.line(), no_wrap=True, overflow="ellipsis")
 
-        yield show
+    with Live(
+        console=Console(stderr=True),
+        get_renderable=line,
+        refresh_per_second=REDRAWN_PER_SECOND,
+        transient=True,
+    ):
+        yield ticking.receive
 
 
 def _plain_lines(*, maximize: bool) -> ProgressCallback:
@@ -66,8 +103,8 @@ def _plain_lines(*, maximize: bool) -> ProgressCallback:
     def show(progress: Progress) -> None:
         nonlocal last
         now = time.perf_counter()
-        if now - last >= PLAIN_INTERVAL:
-            last = now
+        if progress.note or now - last >= PLAIN_INTERVAL:
+            last = -math.inf if progress.note else now
             print(describe(progress, maximize=maximize), file=sys.stderr, flush=True)
 
     return show

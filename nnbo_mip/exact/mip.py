@@ -103,6 +103,36 @@ def solve(
     return _MipSearch(problem, options, monitor, backend).run(preactivation_bounds, prover)
 
 
+class _News:
+    """What a running solver last said, told to the monitor by the thread that waits for it.
+
+    Parameters
+    ----------
+    monitor : Monitor
+    engine : str
+    inflation : float
+        What is added to the solver's bounds.
+    nodes : int
+        Nodes of the solves before.
+    """
+
+    def __init__(self, monitor: Monitor, engine: str, inflation: float, nodes: int) -> None:
+        self._monitor, self._engine = monitor, engine
+        self._inflation, self._nodes_before = inflation, nodes
+        self._latest = math.inf, 0
+
+    def receive(self, bound: float, nodes: int) -> None:
+        """Keep the solver's bound and nodes; called from its own thread."""
+        self._latest = bound, nodes
+
+    def tell(self) -> None:
+        """Report the latest news, and that time goes by."""
+        bound, nodes = self._latest
+        self._monitor.report(
+            self._engine, bound + self._inflation, nodes=self._nodes_before + nodes
+        )
+
+
 class _MipSearch:
     """One run of the engine."""
 
@@ -251,13 +281,13 @@ class _MipSearch:
         start = None
         if monitor.best_x is not None and cutoff is None:
             start = judge.encoding.complete(monitor.best_x)
+        news = _News(monitor, f"{ENGINE}:{backend.name}", inflation, self.counters["nodes"])
         hooks = Hooks(
             should_stop=monitor.should_stop,
             interrupt=monitor.interrupt,
             incumbent=judge.offer,
-            progress=lambda bound, nodes: monitor.report(
-                f"{ENGINE}:{backend.name}", bound + inflation, nodes=nodes
-            ),
+            progress=news.receive,
+            tick=news.tell,
             log=self.options.log,
         )
         request = SolveRequest(

@@ -19,6 +19,9 @@ from nnbo_mip.network.affine import FloatArray
 REPORT_INTERVAL = 0.2
 """Seconds between two calls of the progress callback."""
 
+COMPILING = "compiling kernels, once a machine"
+"""Said while numba compiles, which takes some ten seconds."""
+
 
 @dataclass(frozen=True, eq=False)
 class Progress:
@@ -34,6 +37,8 @@ class Progress:
         Wall time spent, and left until the limit (``inf`` without one).
     counters : mapping of str to int
         Boxes, nodes, linear programs, … of the engine at work.
+    note : str
+        What is done instead of searching, empty during a search.
     """
 
     engine: str
@@ -42,6 +47,12 @@ class Progress:
     seconds: float
     remaining: float
     counters: Mapping[str, int] = field(default_factory=dict)
+    note: str = ""
+
+    @property
+    def gap(self) -> float:
+        """Distance of value and bound, as in the result."""
+        return abs(self.bound - self.value)
 
 
 ProgressCallback = Callable[[Progress], None]
@@ -148,10 +159,18 @@ class Monitor:
     def clock_stopped(self) -> Iterator[None]:
         """Do what no time limit should pay for: the compilation of kernels, once a machine."""
         began = time.perf_counter()
-        yield
-        spent = time.perf_counter() - began
-        self._started += spent
-        self._deadline += spent
+        try:
+            if self._callback is None:
+                yield
+            else:
+                from nnbo_mip.exact.compiled import announced
+
+                with announced(lambda: self.announce(COMPILING)):
+                    yield
+        finally:
+            spent = time.perf_counter() - began
+            self._started += spent
+            self._deadline += spent
 
     # -- reporting --------------------------------------------------------------------
 
@@ -163,18 +182,27 @@ class Monitor:
 
     def report(self, engine: str, bound: float, **counters: int) -> None:
         """Call the progress callback unless it was called a moment ago."""
-        if self._callback is None or not self.wants_report():
+        if self.wants_report():
+            self._tell(engine, min(bound, self.bound), counters, "")
+
+    def announce(self, note: str) -> None:
+        """Call the progress callback about something that is not a search, at once."""
+        self._tell("", self.bound, {}, note)
+
+    def _tell(self, engine: str, bound: float, counters: dict[str, int], note: str) -> None:
+        if self._callback is None:
             return
         now = time.perf_counter()
-        self._last_report = now
+        self._last_report = now if not note else -math.inf
         self._callback(
             Progress(
                 engine=engine,
                 value=self.best_value,
-                bound=min(bound, self.bound),
+                bound=bound,
                 seconds=now - self._started,
-                remaining=self.remaining(),
+                remaining=max(0.0, self._deadline - now),
                 counters=MappingProxyType(counters),
+                note=note,
             )
         )
 

@@ -379,7 +379,7 @@ def test_plain_lines_are_written_where_there_is_no_terminal(
     nm.certify(network, space, progress="live", **SLOW)
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 1  # one every few seconds
-    for part in ("boxes", "value", "bound", "gap", "left"):
+    for part in ("boxes", "value", "bound", "absolute gap", "left"):
         assert part in lines[0]
 
 

@@ -41,6 +41,9 @@ class Hooks:
     incumbent : callable (columns) -> None
         Receives every improving solution (n,); may come from another thread.
     progress : callable (bound, nodes) -> None
+        Receives what the solver says about its search; may come from another thread.
+    tick : callable () -> None
+        Called a few times a second by the thread that waits for the solver.
     log : callable (line) -> None, optional
         Receives the solver's log.
     """
@@ -49,6 +52,7 @@ class Hooks:
     interrupt: Callable[[], None] = _ignore
     incumbent: Callable[[FloatArray], object] = _ignore
     progress: Callable[[float, int], None] = _ignore
+    tick: Callable[[], None] = _ignore
     log: Callable[[str], None] | None = None
 
 

@@ -10,6 +10,7 @@ time-out.
 from __future__ import annotations
 
 import math
+import re
 import subprocess
 import tempfile
 from pathlib import Path
@@ -43,6 +44,9 @@ STATUSES: tuple[tuple[str, AnswerStatus], ...] = (
 """Beginnings of the first line of a solution file; any other means ``failed``."""
 
 NO_SOLUTION = "no integer solution"
+
+NODES = re.compile(r"After (\d+) nodes")
+"""A line of its log."""
 
 
 class Cbc(Backend):
@@ -136,6 +140,9 @@ def _run(command: list[str], request: SolveRequest) -> None:
         with process:
             assert process.stdout is not None  # stdout=PIPE
             for line in process.stdout:
+                count = NODES.search(line)
+                if count:  # its bound is not believed, so none is reported
+                    request.hooks.progress(math.inf, int(count[1]))
                 if request.hooks.log is not None:
                     request.hooks.log(line.rstrip("\n"))
 

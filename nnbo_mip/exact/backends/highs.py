@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 SMALLEST_COEFFICIENT = 1e-12
 """HiGHS silently drops smaller ones; the formulations have left out all up to this size."""
 
+LOGGING_SECONDS = 0.5
+"""Least time between two reports of bound and nodes; by default HiGHS waits for five seconds."""
+
 SUB_PROGRAM_HEURISTICS = (
     "mip_heuristic_run_rins",
     "mip_heuristic_run_rens",
@@ -114,6 +117,7 @@ class Highs(Backend):
         options: dict[str, Any] = {
             "output_flag": True,  # without it, progress is not reported either
             "log_to_console": False,
+            "mip_min_logging_interval": LOGGING_SECONDS,
             "threads": request.threads,
             "random_seed": request.seed % 2**31,
             "presolve": "choose" if request.presolve else "off",

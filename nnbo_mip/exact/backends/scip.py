@@ -10,6 +10,7 @@ import numpy as np
 from nnbo_mip.exact.backends.base import (
     AnswerStatus,
     Backend,
+    Hooks,
     SolverAnswer,
     SolveRequest,
     missing,
@@ -61,16 +62,24 @@ class Scip(Backend):
         scip.hideOutput()
         _set_options(scip, request)
         variables = _add_model(scip, model)
+        errors = _subscribe(scip, request.hooks)
         if request.cutoff is not None:
             scip.setObjlimit(request.cutoff)
         if request.start is not None:
             _add_start(scip, variables, request.start)
-        try:
-            run_stoppable(
-                scip.optimizeNogil, scip.interruptSolve, request.hooks, request.time_limit
-            )
-        except Exception as error:  # PySCIPOpt raises bare exceptions for SCIP's return codes
-            return SolverAnswer("failed", native_status=str(error))
+        refusals: list[str] = []
+
+        def work() -> None:
+            try:
+                scip.optimizeNogil()
+            except Exception as error:  # PySCIPOpt raises bare ones for SCIP's return codes
+                refusals.append(str(error))
+
+        run_stoppable(work, scip.interruptSolve, request.hooks, request.time_limit)
+        if refusals:
+            return SolverAnswer("failed", native_status=refusals[0])
+        if errors:
+            raise errors[0]
         return _read(scip, variables, request)
 
 
@@ -138,6 +147,40 @@ def _add_start(scip: Any, variables: list[Any], start: FloatArray) -> None:
     for variable, value in zip(variables, start, strict=True):
         scip.setSolVal(solution, variable, float(value))
     scip.addSol(solution)
+
+
+def _subscribe(scip: Any, hooks: Hooks) -> list[Exception]:
+    """Report bound and nodes after every node; return the list that errors are put into.
+
+    An exception must not travel through the solver's own frames, so it stops the solve
+    and waits.
+    """
+    import pyscipopt
+
+    errors: list[Exception] = []
+    kinds = pyscipopt.scip.PY_SCIP_EVENTTYPE
+    news = kinds.NODESOLVED | kinds.LPSOLVED
+
+    class Nodes(pyscipopt.Eventhdlr):
+        """Listens for nodes."""
+
+        def eventinit(self) -> None:
+            self.model.catchEvent(news, self)
+
+        def eventexit(self) -> None:
+            self.model.dropEvent(news, self)
+
+        def eventexec(self, event: Any) -> None:
+            try:
+                bound = float(self.model.getDualbound())
+                known = not self.model.isInfinity(abs(bound))
+                hooks.progress(bound if known else math.inf, int(self.model.getNTotalNodes()))
+            except Exception as error:
+                errors.append(error)
+                self.model.interruptSolve()
+
+    scip.includeEventhdlr(Nodes(), "nodes", "reports bound and nodes")
+    return errors
 
 
 def _read(scip: Any, variables: list[Any], request: SolveRequest) -> SolverAnswer:

@@ -61,6 +61,7 @@ def run_stoppable(
 
     deadline = time.perf_counter() + seconds + GRACE_SECONDS
     stopping, interrupts = False, 0
+    failure: Exception | None = None
     thread = threading.Thread(target=target, name="solver", daemon=True)
     # Not Thread.join: cut short by KeyboardInterrupt, it takes a running thread for ended.
     while not done.is_set():
@@ -68,6 +69,8 @@ def run_stoppable(
             if thread.ident is None:
                 thread.start()
             done.wait(POLL_SECONDS)
+            if failure is None:
+                hooks.tick()
             stopping = stopping or time.perf_counter() > deadline or hooks.should_stop()
         except KeyboardInterrupt:
             interrupts += 1
@@ -75,8 +78,12 @@ def run_stoppable(
                 raise
             hooks.interrupt()
             stopping = True
+        except Exception as error:  # of a hook: no solver is left running behind it
+            failure, stopping = error, True
         if stopping and not done.is_set():
             stop()
+    if failure is not None:
+        raise failure
     if outcome.error is not None:
         raise outcome.error
     return outcome.value

@@ -10,14 +10,18 @@ The answers of the simplex are not used, only its multipliers (`simplex.safe_bou
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
-from nnbo_mip.exact.bounds.flat import FlatSystem
+from nnbo_mip.exact.bounds.flat import FlatSystem, flatten
+from nnbo_mip.exact.bounds.interval import interval_bounds
 from nnbo_mip.exact.bounds.program import Program, build_program
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.problem import Problem
 from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.network.graph import Network
+from nnbo_mip.space.domain import Domain
 
 MAX_STEPS = 2000
 
@@ -99,6 +103,18 @@ class ProgramSolver:
                 error,
             )
         )
+
+
+@cache
+def load_solver() -> None:
+    """Compile the simplex, once a machine, or load what was compiled, once a process."""
+    network = Network.from_layers([([[1.0]], [0.5]), ([[1.0]], [0.0])])
+    problem = Problem(network, Domain([-1.0], [2.0]))
+    lower, upper = problem.domain.lower, problem.domain.upper
+    flat = flatten(network, interval_bounds(network, lower, upper))
+    for level in (-np.inf, 100.0):  # one that is infeasible
+        solver = ProgramSolver(build_program(problem, flat, lower, upper, level))
+        solver.maximum(np.array([1.0, 1.0]), 0.0, 0.0)
 
 
 def tighten_layers(

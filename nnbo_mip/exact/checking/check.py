@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -20,7 +20,9 @@ from nnbo_mip.errors import FileFormatError, InputError
 from nnbo_mip.exact.certificate import Certificate
 from nnbo_mip.exact.checking.recheck_bounds import BoxBounder
 from nnbo_mip.exact.checking.reproof import reprove
+from nnbo_mip.exact.monitor import Progress, ProgressCallback
 from nnbo_mip.exact.problem import Problem
+from nnbo_mip.exact.reporting import ProgressOption, reporting
 from nnbo_mip.exact.result import gap_closed
 from nnbo_mip.network.graph import Network
 from nnbo_mip.space.domain import ROW_SLACK, Domain
@@ -79,6 +81,7 @@ def check(
     *,
     time_limit: float = 60.0,
     seed: int = 0,
+    progress: ProgressOption = None,
 ) -> CheckResult:
     """Prove the claim of a certificate again; see `Certificate.check`."""
     from nnbo_mip.exact.inputs import as_network, as_seed, as_time_limit
@@ -86,8 +89,32 @@ def check(
     started = time.perf_counter()
     deadline = started + as_time_limit(time_limit)
     given = None if space is None else _domain(Space.coerce(space))
-    verdict, reason = _judge(certificate, as_network(network), given, deadline, as_seed(seed))
+    network, seed = as_network(network), as_seed(seed)
+    with reporting(progress, _sign(certificate)) as callback:
+        whole = None if callback is None else _clocked(callback, started, deadline)
+        verdict, reason = _judge(certificate, network, given, deadline, seed, whole)
     return CheckResult(verdict, reason, time.perf_counter() - started)
+
+
+def _clocked(callback: ProgressCallback, started: float, deadline: float) -> ProgressCallback:
+    """Return a callback that reports the time of the whole check, not of one prover."""
+
+    def call(progress: Progress) -> None:
+        now = time.perf_counter()
+        callback(
+            replace(
+                progress,
+                engine=f"check by {progress.engine}",
+                seconds=now - started,
+                remaining=max(0.0, deadline - now),
+            )
+        )
+
+    return call
+
+
+def _sign(certificate: Certificate) -> float:
+    return 1.0 if certificate.direction == "maximize" else -1.0
 
 
 def _judge(
@@ -96,6 +123,7 @@ def _judge(
     given: Domain | None,
     deadline: float,
     seed: int,
+    callback: ProgressCallback | None,
 ) -> tuple[Verdict, str]:
     if certificate.digest != certificate.content_digest():
         return "refuted", "the certificate was altered after it was written: its digest is wrong."
@@ -112,18 +140,19 @@ def _judge(
         return "refuted", "the certificate is about another space: the fingerprints differ."
     if stored.dimension != objective.n_inputs:
         return "refuted", "the space in the certificate does not fit the network."
-    sign = 1.0 if certificate.direction == "maximize" else -1.0
+    sign = _sign(certificate)
     problem = Problem(objective if sign > 0.0 else objective.negated(), stored)
     for contradiction in _contradictions(certificate, problem, sign):
         return "refuted", contradiction
     for position, sub in enumerate(certificate.sub_certificates):
-        verdict, reason = _judge(sub, network, stored, deadline, seed)
+        verdict, reason = _judge(sub, network, stored, deadline, seed, callback)
         if verdict != "confirmed":
             return verdict, f"sub-certificate {position} is {verdict}: {reason}"
     if certificate.status == "heuristic":
         return "confirmed", "the value is right; the certificate claims no bound."
     x = None if certificate.x is None else np.array(certificate.x)
-    return reprove(problem, sign * certificate.bound, sign, x, certificate.prover, deadline, seed)
+    level, claimant = sign * certificate.bound, certificate.prover
+    return reprove(problem, level, sign, x, claimant, deadline, seed, callback)
 
 
 def _domain(space: Space | Domain) -> Domain:

@@ -15,9 +15,10 @@ wrong. With ``level = -inf`` the same search proves that no admissible point exi
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +45,14 @@ NARROW = 0.3
 
 TIE_BREAK = 1e-3
 CORNERS_CHECKED = 8
+
+Watch: TypeAlias = Callable[[int, float], None]
+"""Receives boxes or nodes so far, and the share of the domain that is finished."""
+
+
+def ignore(_count: int, _share: float) -> None:
+    """Watch nothing."""
+
 
 Verdict = Literal["proved", "counterexample", "stuck", "time"]
 
@@ -84,7 +93,7 @@ class _Boxes:
         return _Boxes(self.lower[:, index], self.upper[:, index], self.share[index])
 
 
-def recheck(problem: Problem, level: float, time_limit: float) -> Recheck:
+def recheck(problem: Problem, level: float, time_limit: float, watch: Watch = ignore) -> Recheck:
     """Prove ``f(x) <= level`` on the domain, or find out why not.
 
     Parameters
@@ -94,8 +103,9 @@ def recheck(problem: Problem, level: float, time_limit: float) -> Recheck:
         The claimed bound; ``-inf`` claims that no admissible point exists.
     time_limit : float
         Wall seconds.
+    watch : callable, optional
     """
-    return _Recheck(problem, level, time_limit).run()
+    return _Recheck(problem, level, time_limit).run(watch)
 
 
 class _Recheck:
@@ -110,13 +120,14 @@ class _Recheck:
         self.unit = np.where(widths > 0.0, widths, 1.0)[:, None]
         self.boxes = 0
 
-    def run(self) -> Recheck:
+    def run(self, watch: Watch) -> Recheck:
         domain = self.problem.domain
         stack = [_Boxes(domain.lower[:, None], domain.upper[:, None], np.ones(1))]
         while stack:
+            finished = 1.0 - sum(float(boxes.share.sum()) for boxes in stack)
             if time.perf_counter() >= self.deadline:
-                open_share = sum(float(boxes.share.sum()) for boxes in stack)
-                return Recheck("time", None, self.boxes, 1.0 - open_share)
+                return Recheck("time", None, self.boxes, finished)
+            watch(self.boxes, finished)
             boxes = self._pop(stack)
             self.boxes += len(boxes)
             found = self._step(boxes)

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from nnbo_mip.exact.checking.dyadic import ExactNetwork
-from nnbo_mip.exact.checking.recheck import Recheck, Verdict
+from nnbo_mip.exact.checking.recheck import Recheck, Verdict, Watch, ignore
 from nnbo_mip.exact.checking.recheck_bounds import BoxBounder
 from nnbo_mip.exact.checking.recheck_leaf import Leaf, pattern_is_below
 from nnbo_mip.exact.checking.recheck_program import (
@@ -43,7 +43,9 @@ NOTICEABLE = 0.02
 """Share of the total width by which a round must have tightened for another one."""
 
 
-def recheck_phases(problem: Problem, level: float, time_limit: float) -> Recheck:
+def recheck_phases(
+    problem: Problem, level: float, time_limit: float, watch: Watch = ignore
+) -> Recheck:
     """Prove ``f(x) <= level`` on the domain, or find out why not.
 
     Parameters
@@ -54,15 +56,16 @@ def recheck_phases(problem: Problem, level: float, time_limit: float) -> Recheck
         The claimed bound, finite.
     time_limit : float
         Wall seconds.
+    watch : callable, optional
     """
     if not 0 < problem.network.n_relus <= MOST_RELUS:
         return Recheck("time", None, 0, 0.0)
-    return _PhaseRecheck(problem, level, time_limit).run()
+    return _PhaseRecheck(problem, level, time_limit, watch).run()
 
 
 class _PhaseRecheck:
-    def __init__(self, problem: Problem, level: float, time_limit: float) -> None:
-        self.problem, self.level = problem, level
+    def __init__(self, problem: Problem, level: float, time_limit: float, watch: Watch) -> None:
+        self.problem, self.level, self.watch = problem, level, watch
         self.deadline = time.perf_counter() + time_limit
         self.rows = Rows(problem.domain)
         domain = problem.domain
@@ -85,9 +88,10 @@ class _PhaseRecheck:
         program = self._program(root)
         stack = [(root, 1.0)]
         while stack:
+            finished = 1.0 - sum(share for _, share in stack)
             if time.perf_counter() >= self.deadline:
-                share = sum(share for _, share in stack)
-                return Recheck("time", None, self.nodes, 1.0 - share)
+                return Recheck("time", None, self.nodes, finished)
+            self.watch(self.nodes, finished)
             node, share = stack.pop()
             children = self._step(program, root, node)
             if isinstance(children, Recheck):
@@ -117,6 +121,7 @@ class _PhaseRecheck:
             before = _total_width(root)
             program = self._program(root)
             for index in np.flatnonzero(root.upper > root.lower):
+                self.watch(self.nodes, 0.0)
                 ends = self._ends(program, root, _unit(program, int(index)))
                 if ends is None:
                     return None
@@ -131,6 +136,7 @@ class _PhaseRecheck:
                 root = replace(root, lower=moved_lower[:, 0], upper=moved_upper[:, 0])
             root = self._node(root.lower, root.upper, root)
             for index in np.flatnonzero(root.phases == UNDECIDED):
+                self.watch(self.nodes, 0.0)
                 objective = Objective(float(program.b[index]), program.W[index])
                 ends = self._ends(program, root, objective)
                 if ends is None:

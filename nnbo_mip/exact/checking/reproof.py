@@ -20,10 +20,10 @@ import numpy as np
 from nnbo_mip.errors import MissingExtraError, NnboError
 from nnbo_mip.exact.checking.attack import high_points
 from nnbo_mip.exact.checking.dyadic import ExactNetwork
-from nnbo_mip.exact.checking.recheck import Recheck, recheck
+from nnbo_mip.exact.checking.recheck import Recheck, Watch, recheck
 from nnbo_mip.exact.checking.recheck_bounds import BoxBounder
 from nnbo_mip.exact.checking.recheck_phases import MOST_RELUS, recheck_phases
-from nnbo_mip.exact.monitor import Monitor
+from nnbo_mip.exact.monitor import Monitor, ProgressCallback
 from nnbo_mip.exact.problem import Problem
 from nnbo_mip.exact.result import EngineResult
 from nnbo_mip.network.affine import FloatArray
@@ -86,6 +86,7 @@ def reprove(
     claimant: str,
     deadline: float,
     seed: int,
+    callback: ProgressCallback | None = None,
 ) -> Outcome:
     """Decide whether f <= level on the domain.
 
@@ -101,6 +102,8 @@ def reprove(
     deadline : float
         A time of `time.perf_counter`.
     seed : int
+    callback : callable, optional
+        Receives a `Progress` a few times a second; its bound is the one that is claimed.
     """
     claim = Claim(problem, level, sign)
     if level == math.inf:
@@ -112,7 +115,7 @@ def reprove(
         return claim.refuted_by(counterexample)
     starts = points[:1]
     reasons: list[str] = []
-    provers = list(_provers(claim, starts, claimant, seed))
+    provers = list(_provers(claim, starts, claimant, seed, callback))
     for position, prover in enumerate(provers):
         remaining = deadline - time.perf_counter()
         if remaining <= 0.0 and reasons:
@@ -143,26 +146,48 @@ def _counterexample(claim: Claim, points: FloatArray) -> FloatArray | None:
     return None
 
 
-def _provers(claim: Claim, starts: FloatArray, claimant: str, seed: int) -> Iterator[Prover]:
+def _provers(
+    claim: Claim,
+    starts: FloatArray,
+    claimant: str,
+    seed: int,
+    callback: ProgressCallback | None,
+) -> Iterator[Prover]:
     """Yield who may prove the claim, in the order in which they are asked."""
     domain = claim.problem.domain
     few = int((domain.upper > domain.lower).sum()) <= FEW_INPUTS
-    by_boxes = partial(_by_search, claim, "boxes", recheck)
+    by_search = partial(_by_search, claim, starts, callback)
+    by_engine = partial(_by_engine, claim, starts, callback)
+    by_boxes = partial(by_search, "boxes", recheck)
     if few or claim.level == -math.inf:
         yield by_boxes
     if claim.level != -math.inf and claim.problem.network.n_relus <= MOST_RELUS:
-        yield partial(_by_search, claim, "ReLU phases", recheck_phases)
+        yield partial(by_search, "ReLU phases", recheck_phases)
     if claimant != "phases":
-        yield partial(_by_engine, claim, starts, 1.0 - 1e-9, "phases", partial(_phases, seed))
-    yield partial(_by_engine, claim, starts, 0.5, *_other_solver(claimant, seed))
+        yield partial(by_engine, 1.0 - 1e-9, "phases", partial(_phases, seed))
+    yield partial(by_engine, 0.5, *_other_solver(claimant, seed))
     if not few and claim.level != -math.inf:
         yield by_boxes
 
 
+Search: TypeAlias = Callable[[Problem, float, float, Watch], Recheck]
+
+
 def _by_search(
-    claim: Claim, name: str, search: Callable[[Problem, float, float], Recheck], seconds: float
+    claim: Claim,
+    starts: FloatArray,
+    callback: ProgressCallback | None,
+    name: str,
+    search: Search,
+    seconds: float,
 ) -> Outcome:
-    answer = search(claim.problem, claim.level, seconds)
+    monitor = Monitor(claim.problem, 0.0, seconds, callback)
+    monitor.offer(starts)
+
+    def watch(count: int, share: float) -> None:
+        monitor.report(name, claim.level, percent_settled=int(100.0 * share), looked_at=count)
+
+    answer = search(claim.problem, claim.level, seconds, watch)
     if answer.verdict == "proved":
         return "confirmed", f"{claim.sentence}: proven again with {answer.count:,} {name}."
     if answer.verdict == "counterexample" and answer.x is not None:
@@ -176,14 +201,20 @@ Engine: TypeAlias = Callable[[Problem, Monitor], EngineResult]
 
 
 def _by_engine(
-    claim: Claim, starts: FloatArray, share: float, name: str, engine: Engine, seconds: float
+    claim: Claim,
+    starts: FloatArray,
+    callback: ProgressCallback | None,
+    share: float,
+    name: str,
+    engine: Engine,
+    seconds: float,
 ) -> Outcome:
     """Let an engine run until it has closed a share of the gap between point and level.
 
     What is left of the gap is for the tolerances that the engine adds to its bound.
     """
     problem, level = claim.problem, claim.level
-    monitor = Monitor(problem, 0.0, seconds)
+    monitor = Monitor(problem, 0.0, seconds, callback)
     monitor.offer(starts)
     if math.isfinite(monitor.best_value) and math.isfinite(level):
         reach = (level - monitor.best_value) / max(1.0, abs(monitor.best_value))

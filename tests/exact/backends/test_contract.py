@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import threading
 import time
 from dataclasses import replace
 
@@ -174,16 +175,45 @@ def test_incumbents_and_bounds_arrive_while_it_runs() -> None:
         progress=lambda bound, nodes: bounds.append(bound),
     )
     answer = get_backend("highs").solve(model, SolveRequest(time_limit=1.0, hooks=hooks))
+    assert len(bounds) > 1  # by default HiGHS reports every five seconds
     assert values == sorted(values)
     assert values[-1] == pytest.approx(answer.objective)
     assert bounds[-1] >= answer.bound - 1e-9
 
 
-def test_an_error_in_a_hook_stops_the_solve_and_is_raised() -> None:
-    def broken(_columns: np.ndarray) -> None:
-        raise ZeroDivisionError("in the hook")
+@needs_scip
+def test_scip_reports_bounds_that_hold_and_its_nodes() -> None:
+    news: list[tuple[float, int]] = []
+    hooks = Hooks(progress=lambda bound, nodes: news.append((bound, nodes)))
+    answer = get_backend("scip").solve(hard(), SolveRequest(time_limit=1.0, hooks=hooks))
+    assert news[-1][1] > 0
+    assert [nodes for _, nodes in news] == sorted(nodes for _, nodes in news)
+    assert all(bound >= answer.bound - 1e-9 for bound, _ in news)
 
+
+@every_solver
+def test_the_waiting_thread_ticks(backend: Backend) -> None:
+    threads: set[threading.Thread] = set()
+    hooks = Hooks(tick=lambda: threads.add(threading.current_thread()))
+    backend.solve(hard(), SolveRequest(time_limit=0.3, hooks=hooks))
+    assert threads == {threading.main_thread()}
+
+
+def broken(*_: object) -> None:
+    raise ZeroDivisionError("in the hook")
+
+
+@pytest.mark.parametrize(
+    ("name", "hooks"),
+    [
+        ("highs", Hooks(incumbent=broken)),
+        ("highs", Hooks(progress=broken)),
+        ("highs", Hooks(tick=broken)),
+        ("cbc", Hooks(tick=broken)),
+        pytest.param("scip", Hooks(progress=broken), marks=needs_scip),
+        pytest.param("scip", Hooks(tick=broken), marks=needs_scip),
+    ],
+)
+def test_an_error_in_a_hook_stops_the_solve_and_is_raised(name: str, hooks: Hooks) -> None:
     with pytest.raises(ZeroDivisionError, match="in the hook"):
-        get_backend("highs").solve(
-            hard(), SolveRequest(time_limit=60.0, hooks=Hooks(incumbent=broken))
-        )
+        get_backend(name).solve(hard(), SolveRequest(time_limit=60.0, hooks=hooks))

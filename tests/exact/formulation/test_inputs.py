@@ -85,7 +85,7 @@ def test_a_long_uniform_grid_becomes_continuous() -> None:
 def test_a_long_list_is_refused_by_name() -> None:
     values = np.sort(np.random.default_rng(0).normal(size=LONGEST_LIST + 1))
     domain = Domain([values[0]], [values[-1]], [Grid.listed(values)])
-    with pytest.raises(UnsupportedError, match="method='bab'"):
+    with pytest.raises(UnsupportedError, match="the method 'bab'"):
         written(domain)
 
 
