@@ -97,13 +97,19 @@ class MemberBelief(Belief):
 
     def mean(self, X: npt.ArrayLike) -> FloatArray:
         """Mean (n,) of the members."""
-        return self._values(self._outputs(X)[:, :, 0].mean(axis=0))
+        return self._mean_of(self._outputs(X))
 
     def std(self, X: npt.ArrayLike) -> FloatArray:
         """Spread (n,) of the members, times the scale; with the noise if that is included."""
+        return self._std_of(self._outputs(X))
+
+    def predict(
+        self, X: npt.ArrayLike, return_std: bool = False
+    ) -> FloatArray | tuple[FloatArray, FloatArray]:
+        """Mean, or mean and std from one evaluation of the members."""
         outputs = self._outputs(X)
-        spread = self.scale * self.units.y_scale * self._spread(outputs[:, :, 0])
-        return np.hypot(spread, self._noise_of(outputs)) if self.include_noise else spread
+        mean = self._mean_of(outputs)
+        return (mean, self._std_of(outputs)) if return_std else mean
 
     def noise_std(self, X: npt.ArrayLike) -> FloatArray:
         """Root (n,) of the mean of the members' variances plus the constant one."""
@@ -216,6 +222,13 @@ class MemberBelief(Belief):
 
     def _outputs(self, X: npt.ArrayLike) -> FloatArray:
         return self.stack.evaluate(self.units.inward(self.check_points(X)))
+
+    def _mean_of(self, outputs: FloatArray) -> FloatArray:
+        return self._values(outputs[:, :, 0].mean(axis=0))
+
+    def _std_of(self, outputs: FloatArray) -> FloatArray:
+        spread = self.scale * self.units.y_scale * self._spread(outputs[:, :, 0])
+        return np.hypot(spread, self._noise_of(outputs)) if self.include_noise else spread
 
     def _values(self, standardized: FloatArray) -> FloatArray:
         return np.asarray(self.units.y_center + self.units.y_scale * standardized)

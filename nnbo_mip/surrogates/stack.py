@@ -149,13 +149,15 @@ class Stack:
         """Return the inputs and every hidden layer of a block, each (M or 1, n, width)."""
         values = [u[None]]
         for layer in range(len(self.weights) - 1):
-            z = values[-1] @ self.weights[layer].transpose(0, 2, 1) + self.biases[layer][:, None, :]
+            product = _times(values[-1], self.weights[layer].transpose(0, 2, 1))
+            z = product + self.biases[layer][:, None, :]
             h = np.maximum(z, 0.0) if self.activation == "relu" else np.tanh(z)
             values.append(h if self.masks is None else h * self.masks[layer][:, None, :])
         return values
 
     def _outputs(self, u: FloatArray, hidden: FloatArray) -> FloatArray:
-        result = hidden @ self.weights[-1].transpose(0, 2, 1) + self.biases[-1][:, None, :]
+        product = _times(hidden, self.weights[-1].transpose(0, 2, 1))
+        result = product + self.biases[-1][:, None, :]
         if self.skip is not None:
             result = result + u[None] @ self.skip.transpose(0, 2, 1)
         return np.asarray(np.broadcast_to(result, (self.n_members, *result.shape[1:])))
@@ -174,7 +176,7 @@ class Stack:
                 # Undone where a unit is kept, so that phi' is that of the plain activation.
                 h = np.divide(h, mask, out=np.zeros_like(h), where=mask != 0.0)
             slope = (h > 0.0) if self.activation == "relu" else 1.0 - h * h
-            adjoint = (adjoint * slope) @ self.weights[layer]
+            adjoint = _times(adjoint * slope, self.weights[layer])
         if self.skip is not None:
             adjoint = adjoint + self.skip[:, output, None, :]
         return values, np.asarray(adjoint)
@@ -182,3 +184,12 @@ class Stack:
     def _layer(self, layer: int, member: int) -> tuple[FloatArray, FloatArray]:
         weights, biases = self.weights[layer], self.biases[layer]
         return weights[member % len(weights)], biases[member % len(biases)]
+
+
+def _times(values: FloatArray, matrices: FloatArray) -> FloatArray:
+    """Multiply (M or 1, n, a) by (M or 1, a, b); a shared matrix takes one product, not M."""
+    if len(matrices) > 1:
+        return np.asarray(values @ matrices)
+    members, n, width = values.shape
+    flat = np.asarray(values.reshape(members * n, width) @ matrices[0])
+    return flat.reshape(members, n, matrices.shape[2])
