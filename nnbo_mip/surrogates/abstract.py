@@ -177,6 +177,11 @@ class Surrogate(abc.ABC):
     def capabilities(self) -> frozenset[Capability]:
         """What the belief will offer, known before anything is fitted."""
 
+    @property
+    def scalable(self) -> bool:
+        """Whether a loop may scale the uncertainty (mean-width scaling, dynamic c)."""
+        return True
+
     @abc.abstractmethod
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Belief:
         """Learn from scratch.
