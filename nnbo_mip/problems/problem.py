@@ -19,6 +19,7 @@ import numpy.typing as npt
 from nnbo_mip.errors import InputError
 from nnbo_mip.problems.noise import Noise, Seed
 from nnbo_mip.space.arrays import FloatArray, as_floats, frozen
+from nnbo_mip.space.checks import as_real
 from nnbo_mip.space.space import Space
 
 if TYPE_CHECKING:
@@ -78,6 +79,10 @@ class Problem:
             raise InputError(
                 f"direction must be 'minimize' or 'maximize'; got {self.direction!r}; choose one."
             )
+        for known in ("optimum", "worst"):
+            if getattr(self, known) is not None:
+                number = as_real(getattr(self, known), f"{known} of {self.name!r}")
+                object.__setattr__(self, known, number)
         if self.worst is not None and self.optimum is not None:
             self._check_worst(self.worst, self.optimum)
         if self.optimizers is not None:

@@ -97,7 +97,7 @@ def varying() -> Problem:
 
 
 def hollow() -> Problem:
-    """Varying frequency over a hollow: ``200 - 50 exp(-((x - 55) / 30)^2) + w(x)``, w of `test4`."""
+    """`test4` with a hollow for its parabola: ``200 - 50 exp(-((x - 55) / 30)^2) + w(x)``."""
     return Problem(
         "test4b",
         _interval(),
