@@ -37,6 +37,10 @@ class Trainable(abc.ABC):
     def loss(self) -> torch.Tensor:
         """Return the scalar that is minimized, without the weight penalty; one call an epoch."""
 
+    def judged_loss(self) -> torch.Tensor:
+        """Return the loss by which growth is judged, without chance in it."""
+        return self.loss()
+
 
 M = TypeVar("M", bound=Trainable)
 
@@ -130,8 +134,10 @@ def descend(model: Trainable, schedule: Schedule, factor: float = 1.0) -> bool:
         fused=True,
     )
     group = optimizer.param_groups[0]
-    first = lowest = math.inf
+    lowest = math.inf
     best: list[torch.Tensor] = []
+    with torch.no_grad():
+        first = model.judged_loss().item()
     for epoch in range(schedule.epochs):
         group["lr"] = factor * schedule.step_size(epoch)
         optimizer.zero_grad(set_to_none=True)
@@ -139,17 +145,15 @@ def descend(model: Trainable, schedule: Schedule, factor: float = 1.0) -> bool:
         value = loss.item()
         if not math.isfinite(value):
             return False
-        first = value if epoch == 0 else first
         if value < lowest and schedule.restore_best:
             best = [parameter.detach().clone() for parameter in parameters]
         lowest = min(lowest, value)
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
     with torch.no_grad():
-        last = model.loss().item()
-        if best and lowest < last:
+        if best and lowest < model.loss().item():
             for parameter, kept in zip(parameters, best, strict=True):
                 parameter.copy_(kept)
-            last = lowest
+        last = model.judged_loss().item()
         finite = all(bool(torch.isfinite(parameter).all()) for parameter in parameters)
     return finite and math.isfinite(last) and last <= first + max(abs(first), 1.0)
