@@ -154,6 +154,17 @@ class Registry(Generic[T]):
                     f"the options of {name!r} are {', '.join(parameters) or 'none'}; got "
                     f"{option!r}; {advice}"
                 )
+        positional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.POSITIONAL_ONLY)
+        missing = [
+            p.name
+            for p in parameters.values()
+            if p.default is p.empty and p.kind not in positional and p.name not in options
+        ]
+        if missing:
+            raise InputError(
+                f"{name!r} needs the options {', '.join(missing)}; got "
+                f"{'only ' + ', '.join(options) if options else 'none'}; add them."
+            )
 
     def _plugins(self) -> dict[str, Any]:
         return {point.name: point for point in entry_points(group=self._group)}
