@@ -33,7 +33,7 @@ NOMU_EXPONENT = 30.0
 NOMU_ARTIFICIAL_POINTS = 200
 NOMU_LOWEST, NOMU_HIGHEST = 0.001, 2.0
 
-DATA_SIZE = {1: 10, 2: 20, 5: 50, 10: 100, 20: 200}
+POINTS_PER_INPUT = 10
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Recipe:
 def train(recipe: Recipe) -> Network:
     """Train from the recipe's seed; the same recipe gives the same network."""
     rng = np.random.default_rng([recipe.seed, recipe.inputs, recipe.width, recipe.depth])
-    points = rng.uniform(-1.0, 1.0, (DATA_SIZE[recipe.inputs], recipe.inputs))
+    points = rng.uniform(-1.0, 1.0, (POINTS_PER_INPUT * recipe.inputs, recipe.inputs))
     values = FUNCTIONS[recipe.function](points)
     values = (values - values.mean()) / values.std()
     if recipe.kind == "rvfl":

@@ -1,11 +1,13 @@
 """The engine that chooses engines.
 
-Measured on the fixture nets: up to five inputs boxes close any width that was tried
+Measured on trained networks: up to seven inputs boxes close any width that was tried
 (ensembles of 160 ReLUs, 256 random features) where ReLU phases cannot; from ten inputs on
-it is the other way round; with few undecided ReLUs phases are as fast anywhere. In
-between neither rule is safe, so the engines take turns with growing budgets of work, and
-share the incumbent and the best bound. One free coordinate, or a small finite domain, is
-enumerated.
+phases close networks of up to some 130 ReLUs where boxes cannot; with few undecided ReLUs
+phases are as fast anywhere. In between neither rule is safe, and what nobody closes in the
+time there is should still end with the better bound of the two. So the engines take turns
+with growing budgets of work, and share the incumbent and the best bound. The box search goes
+on where its last turn ended; a turn of the phase search starts anew, so that its budgets
+grow fast. One free coordinate, or a small finite domain, is enumerated.
 """
 
 from __future__ import annotations
@@ -27,18 +29,24 @@ from nnbo_mip.exact.result import EngineResult
 ENGINE = "auto"
 
 FEW_INPUTS = 6
-"""Free coordinates up to which boxes go first."""
+"""Free coordinates up to which boxes get most of the work."""
 
 MANY_INPUTS = 9
-"""Free coordinates beyond which boxes close nothing that phases do not: no early turn."""
+"""Free coordinates beyond which phases do, unless there are many ReLUs."""
 
 FEW_RELUS = 40
 """ReLUs up to which phases go first whatever the number of inputs."""
 
-FIRST_BOXES = 300_000
-FIRST_NODES = 50_000
-GROWTH = 8
-"""Budgets of the first turn, and what they are multiplied with from turn to turn."""
+MANY_RELUS = 130
+"""ReLUs beyond which phases have closed nothing that boxes do not."""
+
+NODES_PER_CALL = 150
+"""Nodes below which the phase search looks for the node with the largest bound again. Searches
+that close take a fifth longer than with 2000, and open bounds are much tighter."""
+
+NODE_SECONDS, BOX_SECONDS, SECONDS_PER_PRODUCT = 5e-9, 1e-5, 1.5e-10
+"""Rough times of a node for each entry of its dictionary, of a box, and of a box for each
+product. Budgets are computed from them once: they need not be right, and no clock is read."""
 
 CHEAP_ENUMERATION = 2e10
 """Estimated floating-point operations up to which an exact enumeration goes first."""
@@ -129,23 +137,72 @@ def _rounds(
 ) -> Iterator[list[Turn]]:
     """Yield rounds of turns, the likelier engine first, with growing budgets."""
     free = int((problem.domain.upper > problem.domain.lower).sum())
-    use_phases = phases.supports(problem) and problem.network.n_relus <= MOST_RELUS_FOR_PHASES
-    factor = 1
-    while True:
-        box_options = boxes.BoxOptions(max_boxes=FIRST_BOXES * factor, seed=options.seed)
-        run_boxes = partial(boxes.solve, problem, box_options, monitor)
-        turns = [Turn(boxes.ENGINE, run_boxes, "boxes", box_options.max_boxes)]
+    n_relus = problem.network.n_relus
+    use_phases = phases.supports(problem) and n_relus <= MOST_RELUS_FOR_PHASES
+    box_turns = _BoxTurns(problem, options, monitor)
+    boxes_first = n_relus > (FEW_RELUS if free <= FEW_INPUTS else MANY_RELUS)
+    budgets = _seconds_for_phases_and_boxes(free, n_relus)
+    for number, (phase_seconds, box_seconds) in enumerate(budgets):
+        turns = [box_turns.turn(box_seconds)]
         if use_phases:
-            nodes = FIRST_NODES * factor * (GROWTH**2 if free > MANY_INPUTS else 1)
-            phase_options = phases.PhaseOptions(max_nodes=nodes, seed=options.seed)
-            run_phases = partial(phases.solve, problem, phase_options, monitor)
-            by_phases = Turn(phases.ENGINE, run_phases, "nodes", phase_options.max_nodes)
-            boxes_first = free <= FEW_INPUTS and problem.network.n_relus > FEW_RELUS
+            by_phases = _phase_turn(problem, options, monitor, phase_seconds)
             turns = [*turns, by_phases] if boxes_first else [by_phases, *turns]
-        if by_program is not None and not use_phases and factor == GROWTH:
+        if by_program is not None and not use_phases and number == 1:
             turns.append(by_program)
         yield turns
-        factor *= GROWTH
+
+
+def _seconds_for_phases_and_boxes(free: int, n_relus: int) -> Iterator[tuple[float, float]]:
+    """Yield the work of each round, in what would be seconds if the rough times were right."""
+    if free <= FEW_INPUTS:
+        phase_seconds, box_seconds, growth = 1.0, 4.0, 4.0
+    elif free <= MANY_INPUTS or n_relus > MANY_RELUS:
+        phase_seconds, box_seconds, growth = 1.0, 1.0, 4.0
+    else:
+        # A short look by both, then time for a search that closes without starting again.
+        yield 0.5, 1.5
+        phase_seconds, box_seconds, growth = 16.0, 8.0, 8.0
+    while True:
+        yield phase_seconds, box_seconds
+        phase_seconds, box_seconds = growth * phase_seconds, growth * box_seconds
+
+
+def _phase_turn(problem: Problem, options: AutoOptions, monitor: Monitor, seconds: float) -> Turn:
+    """Return a search over phases from its beginning."""
+    k, d = problem.network.n_relus, problem.dimension
+    nodes = max(1, int(seconds / (NODE_SECONDS * (2 * k * (d + k) + 1))))
+    phase_options = phases.PhaseOptions(
+        max_nodes=nodes, nodes_per_call=NODES_PER_CALL, seed=options.seed
+    )
+    run = partial(phases.solve, problem, phase_options, monitor)
+    return Turn(phases.ENGINE, run, "nodes", nodes)
+
+
+class _BoxTurns:
+    """Turns of one search over boxes, which is begun when the first of them is taken."""
+
+    def __init__(self, problem: Problem, options: AutoOptions, monitor: Monitor) -> None:
+        self._problem, self._monitor = problem, monitor
+        self._options = boxes.BoxOptions(seed=options.seed)
+        self._search: boxes.BoxSearch | None = None
+        weights = sum(
+            matrix.shape[0] * matrix.shape[1]
+            for layer in problem.network.layers
+            for source, matrix in layer.terms.items()
+            if source > 0
+        )
+        products = 2 * (problem.dimension + 5) * weights
+        self._seconds_per_box = BOX_SECONDS + SECONDS_PER_PRODUCT * products
+
+    def turn(self, seconds: float) -> Turn:
+        """Return a turn that goes on with the search."""
+        count = max(1, int(seconds / self._seconds_per_box))
+        return Turn(boxes.ENGINE, partial(self._advance, count), "boxes", count)
+
+    def _advance(self, count: int) -> EngineResult:
+        if self._search is None:
+            self._search = boxes.BoxSearch(self._problem, self._options, self._monitor)
+        return self._search.advance(count)
 
 
 def _take(

@@ -84,48 +84,61 @@ def solve(problem: Problem, options: BoxOptions, monitor: Monitor) -> EngineResu
     """Maximize f over the domain by branch and bound over boxes; see the module."""
     if not problem.rounding.is_useful:
         return monitor.too_large(ENGINE)
-    with monitor.clock_stopped():
-        load_kernel()
-    return _BoxSearch(problem, options, monitor).run()
+    return BoxSearch(problem, options, monitor).advance(options.max_boxes)
 
 
-class _BoxSearch:
+class BoxSearch:
+    """A search that can be continued: what it left open is kept between two calls.
+
+    Parameters
+    ----------
+    problem : Problem
+    options : BoxOptions
+    monitor : Monitor
+    """
+
     def __init__(self, problem: Problem, options: BoxOptions, monitor: Monitor) -> None:
+        with monitor.clock_stopped():
+            load_kernel()
         self.problem, self.options, self.monitor = problem, options, monitor
         self.relaxer = _choose_relaxer(problem)
         self.splitter = Splitter(problem.domain)
         self.batch = int(np.clip(FLOATS_PER_BATCH // self.relaxer.floats_per_box(), 16, 1024))
         steps = options.slope_steps
         self.slope_steps = (3 if self.relaxer.depth > 1 else 0) if steps is None else steps
+        domain = problem.domain
+        lower, upper, feasible = domain.tighten(domain.lower[None, :], domain.upper[None, :])
+        lower, upper = lower[feasible].T, upper[feasible].T
+        self.frontier = Frontier(lower, upper, np.full(lower.shape[1], np.inf))
+        self.max_open = min(options.max_open, LARGEST_FRONTIER_BYTES // (16 * len(lower) + 8))
         self.boxes = 0
         self.settled = -np.inf  # largest bound among boxes that need no further search
 
-    def run(self) -> EngineResult:
-        domain, monitor = self.problem.domain, self.monitor
-        lower, upper, feasible = domain.tighten(domain.lower[None, :], domain.upper[None, :])
-        lower, upper = lower[feasible].T, upper[feasible].T
-        frontier = Frontier(lower, upper, np.full(lower.shape[1], np.inf))
+    def advance(self, count: int) -> EngineResult:
+        """Bound up to `count` more boxes; the counters of the answer are those of this call."""
+        monitor, frontier = self.monitor, self.frontier
         if len(frontier) and monitor.best_x is None:
             climb(self.problem, monitor, seed=self.options.seed)
-        max_open = min(self.options.max_open, LARGEST_FRONTIER_BYTES // (16 * len(lower) + 8))
-        stopped = False
+        before, stopped = self.boxes, False
         while len(frontier):
             self._settle(frontier.discard(monitor.cutoff))
             if not len(frontier):
                 break
             stopped = monitor.should_stop()
-            if stopped or self.boxes >= self.options.max_boxes:
+            left = before + count - self.boxes
+            if stopped or left <= 0:
                 break
-            left = self.options.max_boxes - self.boxes
-            popped = frontier.pop(min(self.batch, left), depth_first=len(frontier) > max_open)
+            popped = frontier.pop(min(self.batch, left), depth_first=len(frontier) > self.max_open)
             frontier.push(*self._expand(*popped))
             if monitor.wants_report():
-                bound = max(frontier.largest_bound(), self.settled)
-                monitor.report(ENGINE, bound, boxes=self.boxes, open=len(frontier))
-        self._settle(frontier.largest_bound())
-        return monitor.result(
-            ENGINE, self.settled, "rigorous", counters={"boxes": self.boxes}, stopped=stopped
-        )
+                monitor.report(ENGINE, self.bound, boxes=self.boxes, open=len(frontier))
+        counters = {"boxes": self.boxes - before}
+        return monitor.result(ENGINE, self.bound, "rigorous", counters=counters, stopped=stopped)
+
+    @property
+    def bound(self) -> float:
+        """The largest bound of any box, settled or open."""
+        return max(self.settled, self.frontier.largest_bound())
 
     def _settle(self, bound: float) -> None:
         self.settled = max(self.settled, bound) if bound == bound else np.inf  # not a number
