@@ -68,6 +68,10 @@ class Brvfl(Surrogate):
     -----
     A column of X that is constant, as every column of a single observation is, is centered
     and keeps its scale; a constant y likewise.
+
+    The default beta is for functions without noise. Noise that is much larger is explained by
+    ever larger weights, most in one or two dimensions: give its precision, that of y's variance
+    over the noise's.
     """
 
     name: ClassVar[str] = "brvfl"

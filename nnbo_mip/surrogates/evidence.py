@@ -24,7 +24,10 @@ from nnbo_mip.surrogates.bayesian_linear import Spectrum
 from nnbo_mip.surrogates.checks import check_choice, check_number
 
 START = 1.0
-"""Where the iteration begins; standardized values make it a middling precision."""
+"""Where the iteration begins, a middling precision for standardized values."""
+
+WORST_CONDITION = 1e14
+"""Alpha is kept large enough for (alpha + lam_max) / alpha to stay below this."""
 
 
 def check_alpha(alpha: object) -> None:
@@ -45,7 +48,7 @@ def log_evidence(spectrum: Spectrum, alpha: float, beta: float) -> float:
 
 
 def learn_alpha(spectrum: Spectrum, beta: float, tolerance: float, max_iterations: int) -> float:
-    """Return the alpha at which the evidence is largest.
+    """Return the alpha of largest evidence that lies uphill of `START`.
 
     Parameters
     ----------
@@ -63,14 +66,19 @@ def learn_alpha(spectrum: Spectrum, beta: float, tolerance: float, max_iteration
     Where noise alone explains the values (constant ones, a single one) the evidence grows with
     alpha without end. Alpha stops where the mean variance of the function at the data,
     sum_i s_i^2 / (n alpha), has come down to that of the noise, 1/beta.
+
+    Where the values are much noisier than 1/beta allows, the evidence can have further, higher
+    maxima at tiny alpha, which explain the noise by enormous weights: uphill of `START` is then
+    the saner choice, and the right beta a better one.
     """
     lam = beta * np.square(spectrum.sizes)
     most = float(lam.sum()) / spectrum.n_values
     if most == 0.0:  # no feature is active at any datum: the values say nothing of weights
         return START
-    alpha = min(START, most)
+    least = min(most, float(lam.max()) / WORST_CONDITION)
+    alpha = min(max(START, least), most)
     for _ in range(max_iterations):
-        following = min(_step(spectrum, lam, alpha, beta), most)
+        following = min(max(_step(spectrum, lam, alpha, beta), least), most)
         if abs(following - alpha) <= tolerance * alpha:
             return following
         alpha = following
@@ -82,7 +90,7 @@ def learn_alpha(spectrum: Spectrum, beta: float, tolerance: float, max_iteration
 
 
 def _step(spectrum: Spectrum, lam: FloatArray, alpha: float, beta: float) -> float:
-    """Return gamma / |mu|^2, infinite where the values are zero."""
+    """Return gamma / |mu|^2; infinite where the values are zero."""
     total = alpha + lam
     gamma = float((lam / total).sum())
     squared = float(np.square(beta * spectrum.sizes * spectrum.coordinates / total).sum())

@@ -179,6 +179,18 @@ def test_alpha_stops_where_the_function_is_no_larger_than_the_noise() -> None:
     np.testing.assert_allclose(np.square(data.psi).sum(1).mean() / alpha, 1.0 / BETA)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_alpha_stays_large_enough_for_both_solvers(seed: int) -> None:
+    # Smooth features and values of pure noise: the evidence asks for enormous weights.
+    rng = np.random.default_rng(seed)
+    features = RandomFeatures.draw(200, 1, "tanh", False, rng)
+    psi, y = features.evaluate(rng.standard_normal((60, 1))), rng.standard_normal(60)
+    spectrum = Spectrum.of(psi, y)
+    alpha = learn_alpha(spectrum, BETA, tolerance=1e-6, max_iterations=1000)
+    np.testing.assert_allclose(alpha, BETA * spectrum.sizes[0] ** 2 / 1e14)
+    assert np.isfinite(CholeskyPosterior.of(psi, y, alpha, BETA).variance(psi)).all()
+
+
 def test_features_that_are_zero_leave_alpha_at_its_start() -> None:
     spectrum = Spectrum.of(np.zeros((3, 5)), np.array([1.0, 0.0, -1.0]))
     assert learn_alpha(spectrum, BETA, tolerance=1e-6, max_iterations=100) == 1.0
