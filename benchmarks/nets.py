@@ -11,7 +11,7 @@ import os
 import sys
 from pathlib import Path
 
-from benchmarks.training import Recipe, train
+from benchmarks.train_nets import Recipe, train
 
 RECIPES = (
     Recipe("mlp", "levy", 1, 2, 64),

@@ -23,7 +23,7 @@ import numpy as np
 
 from benchmarks.cases import Case, load_case
 from benchmarks.nets import default_folder, trained
-from benchmarks.training import Recipe
+from benchmarks.train_nets import Recipe
 from nnbo_mip.exact.methods import METHODS, Choices
 from nnbo_mip.exact.monitor import Monitor, Progress
 from nnbo_mip.exact.problem import Problem

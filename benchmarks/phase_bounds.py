@@ -26,7 +26,7 @@ from benchmarks import phase_bounds_ascent, phase_bounds_highs
 from benchmarks.cases import Case, case_paths, load_case
 from benchmarks.nets import default_folder, trained
 from benchmarks.phase_bounds_root import CpuMonitor, Outcome
-from benchmarks.training import Recipe
+from benchmarks.train_nets import Recipe
 from nnbo_mip.exact.branching import phases
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.problem import Problem

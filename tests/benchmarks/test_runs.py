@@ -11,7 +11,7 @@ from benchmarks import certify, soundness
 from benchmarks.measure import Job, run
 from benchmarks.nets import trained
 from benchmarks.results import read_rows
-from benchmarks.training import Recipe
+from benchmarks.train_nets import Recipe
 from nnbo_mip.errors import FileFormatError
 from nnbo_mip.network.graph import Network
 
