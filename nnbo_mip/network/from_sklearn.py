@@ -1,4 +1,4 @@
-"""Import a scikit-learn regressor as a `Network` (extra ``sklearn``).
+"""Import a scikit-learn regressor as a `Network`.
 
 Scalers are folded into the weights when the network is built, so before any bound is
 computed: the network reads the features that ``predict`` reads and gives what it gives.
@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from nnbo_mip.errors import InputError, MissingExtraError, UnsupportedError
+from nnbo_mip.errors import InputError, UnsupportedError
 from nnbo_mip.network.affine import Affine, FloatArray
 from nnbo_mip.network.builder import GraphBuilder
 from nnbo_mip.network.graph import Network
@@ -34,7 +34,6 @@ def from_sklearn(estimator: Any) -> Network:
     Network
         One output a target.
     """
-    _check_package()
     _check_supported(estimator)
     _check_fitted(estimator)
     builder = GraphBuilder(_n_features(estimator))
@@ -192,16 +191,6 @@ def _finite(values: Any, owner: Any) -> FloatArray:
             "fit it again on finite data."
         )
     return array
-
-
-def _check_package() -> None:
-    try:
-        import sklearn  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError(
-            "scikit-learn estimators need the package scikit-learn, which is not installed; "
-            'pip install "nnbo_mip[sklearn]".'
-        ) from error
 
 
 def _check_supported(estimator: Any) -> None:

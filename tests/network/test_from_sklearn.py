@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -28,7 +27,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from nnbo_mip.errors import InputError, MissingExtraError, UnsupportedError
+from nnbo_mip.errors import InputError, UnsupportedError
 from nnbo_mip.network.from_sklearn import from_sklearn
 from nnbo_mip.network.graph import Network
 from tests.network.strategies import assert_close, seeds
@@ -206,10 +205,3 @@ def test_what_cannot_be_imported_is_refused(name: str) -> None:
     make, kind, sentence = REFUSED[name]
     with pytest.raises(kind, match=sentence):
         from_sklearn(make())
-
-
-def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = _fitted(_mlp())
-    monkeypatch.setitem(sys.modules, "sklearn", None)
-    with pytest.raises(MissingExtraError, match=r"nnbo_mip\[sklearn\]"):
-        from_sklearn(model)

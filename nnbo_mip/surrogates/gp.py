@@ -1,0 +1,275 @@
+"""Gaussian processes: a kernel, its hyper-parameters by maximum likelihood, an exact posterior.
+
+The likelihood comes from scikit-learn or GPyTorch (`gp_sklearn`, `gp_gpytorch`), the search
+from `gp_fitting`, the belief from `gp_belief`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import LinAlgError, cho_solve, cholesky
+
+from nnbo_mip.errors import InputError, TrainingError, UnsupportedError
+from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.surrogates.abstract import Belief, Capability, Surrogate
+from nnbo_mip.surrogates.checks import check_choice, check_count, check_flag, check_number
+from nnbo_mip.surrogates.gp_belief import GpBelief, gp_capabilities
+from nnbo_mip.surrogates.gp_fitting import Hyperparameters, maximize_likelihood
+from nnbo_mip.surrogates.gp_gpytorch import gpytorch_likelihood
+from nnbo_mip.surrogates.gp_kernels import FORMS, LARGEST_NU, Kernel
+from nnbo_mip.surrogates.gp_sklearn import sklearn_likelihood
+from nnbo_mip.surrogates.observations import (
+    NEGLIGIBLE_SPREAD,
+    Observations,
+    Standardization,
+    check_y_range,
+)
+
+__all__ = ["GaussianProcess", "GpBelief", "pure"]
+
+LIKELIHOODS = {"sklearn": sklearn_likelihood, "gpytorch": gpytorch_likelihood}
+GPYTORCH_NU = (0.5, 1.5, 2.5)
+
+Range = tuple[float, float] | str
+
+
+@dataclass(frozen=True)
+class GaussianProcess(Surrogate):
+    """Options of a Gaussian process with a zero mean in standardized units.
+
+    Parameters
+    ----------
+    kernel : str
+        ``rbf``, ``matern`` or ``rational_quadratic``.
+    nu : float
+        Smoothness of ``matern``, at most 30.
+    ard : bool
+        Whether every input has its own length-scale.
+    length_scale : float or tuple of float
+        Where the search starts; with `ard` also one an input.
+    amplitude : float
+        Variance of the function in standardized units: where the search starts.
+    mixture : float
+        Exponent of ``rational_quadratic``: where the search starts.
+    noise : float
+        Variance of an observation about the function, in standardized units: known, or
+        where the search starts.
+    length_scale_bounds, amplitude_bounds, mixture_bounds, noise_bounds : (low, high) or "fixed"
+        Where each is searched; ``"fixed"`` keeps the value.
+    alpha : float
+        Variance that is added to the diagonal for stability and not reported as noise.
+    n_restarts : int
+        Climbs of the likelihood from random points within a factor of 30 of the values
+        above, beside the climb from those.
+    normalize : bool
+        Whether y is standardized; otherwise the prior's mean is y = 0.
+    y_range : (low, high), optional
+        Known range of y, mapped to [-1, 1] instead of standardizing.
+    standardize_inputs : bool
+        Whether inputs are standardized; they are meant to come in model coordinates.
+    backend : str
+        ``sklearn``, or ``gpytorch`` (extra ``gpytorch``): whose likelihood is climbed.
+    pure : bool
+        Says to a loop that the uncertainty is to be used as it is; see `scalable`.
+    seed : int
+        Of the random starts.
+
+    Notes
+    -----
+    Constant values of y, those of a single observation for one, say nothing about
+    hyper-parameters, and the given ones are kept.
+
+    Where rounding makes the kernel matrix singular (points that repeat, with ``alpha=0``),
+    its diagonal is raised, from 1e-10 of the amplitude on tenfold, until it can be factorized.
+    A point with several values is believed to have their average.
+    """
+
+    name: ClassVar[str] = "gp"
+    belief_type: ClassVar[type[Belief]] = GpBelief
+
+    kernel: str = "rbf"
+    nu: float = 2.5
+    ard: bool = False
+    length_scale: float | tuple[float, ...] = 1.0
+    amplitude: float = 1.0
+    mixture: float = 1.0
+    noise: float = 0.0
+    length_scale_bounds: Range = (1e-5, 1e5)
+    amplitude_bounds: Range = (1e-5, 1e5)
+    mixture_bounds: Range = (1e-5, 1e5)
+    noise_bounds: Range = "fixed"
+    alpha: float = 1e-7
+    n_restarts: int = 10
+    normalize: bool = True
+    y_range: tuple[float, float] | None = None
+    standardize_inputs: bool = False
+    backend: str = "sklearn"
+    pure: bool = False
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse options that are none."""
+        check_choice("kernel", self.kernel, FORMS)
+        check_choice("backend", self.backend, tuple(LIKELIHOODS))
+        for name in ("ard", "normalize", "standardize_inputs", "pure"):
+            check_flag(name, getattr(self, name))
+        check_number("nu", self.nu, above=0.0, below=np.nextafter(LARGEST_NU, np.inf))
+        check_number("alpha", self.alpha, least=0.0)
+        check_count("n_restarts", self.n_restarts, least=0)
+        check_count("seed", self.seed, least=0)
+        check_y_range(self.y_range)
+        lengths = self.length_scale
+        for length in lengths if isinstance(lengths, tuple | list) else [lengths]:
+            _check_range("length_scale", length, self.length_scale_bounds)
+        _check_range("amplitude", self.amplitude, self.amplitude_bounds)
+        _check_range("mixture", self.mixture, self.mixture_bounds)
+        check_number("noise", self.noise, least=0.0)
+        if self.noise_bounds != "fixed":
+            _check_range("noise", self.noise, self.noise_bounds)
+        self._check_combination()
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What the belief will offer; `noise_std` where a noise is given or estimated."""
+        return gp_capabilities(self.noise > 0.0)
+
+    @property
+    def scalable(self) -> bool:
+        """Whether a loop may scale the uncertainty: False in pure use."""
+        return not self.pure
+
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> GpBelief:
+        """Find hyper-parameters of largest likelihood and condition on all observations."""
+        data = Observations.of(X, y)
+        units = Standardization.of(data, self.standardize_inputs, self.normalize, self.y_range)
+        points, values = units.inward(data.X), units.values_inward(data.y)
+        hyper = self._start(data.n_inputs)
+        diagonal = self.alpha + _factorize(hyper, points, self.alpha)[1]
+        if hyper.free and _varies(data.y):
+            likelihood = LIKELIHOODS[self.backend](hyper, points, values, diagonal)
+            hyper = maximize_likelihood(likelihood, hyper, self.n_restarts, self.seed)
+        factor, jitter = _factorize(hyper, points, diagonal)
+        return GpBelief(
+            hyper.kernel,
+            points,
+            factor,
+            cho_solve((factor, True), values, check_finite=False),
+            units,
+            diagonal + jitter + hyper.noise,
+            float(np.sqrt(hyper.noise)) * units.y_scale,
+        )
+
+    def _start(self, d: int) -> Hyperparameters:
+        lengths = np.array(self.length_scale, dtype=np.float64)
+        if lengths.ndim == 1 and len(lengths) != d:
+            raise InputError(
+                f"length_scale must be a number or one for each of the {d} inputs; got "
+                f"{self.length_scale!r}; give as many as X has columns."
+            )
+        kernel = Kernel(
+            self.kernel,
+            np.broadcast_to(lengths, (d,)).copy(),
+            float(self.amplitude),
+            float(self.nu),
+            float(self.mixture),
+        )
+        bounds = {
+            "amplitude": self.amplitude_bounds,
+            "length_scale": self.length_scale_bounds,
+            "noise": self.noise_bounds,
+        }
+        if self.kernel == "rational_quadratic":
+            bounds["mixture"] = self.mixture_bounds
+        ranges = {
+            name: (float(ends[0]), float(ends[1]))
+            for name, ends in bounds.items()
+            if not isinstance(ends, str)
+        }
+        return Hyperparameters(kernel, float(self.noise), ranges, self.ard)
+
+    def _check_combination(self) -> None:
+        if isinstance(self.length_scale, tuple | list) and not self.ard:
+            raise InputError(
+                f"one length-scale an input needs ard=True; got length_scale={self.length_scale!r} "
+                "with ard=False; set ard=True or give one number."
+            )
+        if not self.normalize and self.y_range is not None:
+            raise InputError(
+                f"y_range takes the place of standardizing; got y_range={self.y_range!r} with "
+                "normalize=False; drop one of them."
+            )
+        if self.backend == "sklearn" and self.kernel == "rational_quadratic" and self.ard:
+            raise UnsupportedError(
+                "scikit-learn's rational quadratic kernel must have one length-scale; got "
+                "ard=True; choose ard=False or backend='gpytorch'."
+            )
+        if self.backend == "gpytorch" and self.kernel == "matern" and self.nu not in GPYTORCH_NU:
+            raise UnsupportedError(
+                f"GPyTorch's Matern kernel must have nu 0.5, 1.5 or 2.5; got {self.nu!r}; choose "
+                "one of these or backend='sklearn'."
+            )
+
+
+pure = partial(GaussianProcess, pure=True)
+"""The preset ``pgp``: the same process, whose uncertainty a loop uses as it is."""
+
+
+def _check_range(name: str, value: object, ends: object) -> None:
+    """Refuse a range that is none, or that leaves out where the search starts."""
+    number = check_number(name, value, above=0.0)
+    if ends == "fixed":
+        return
+    pair = ends if isinstance(ends, tuple | list) and len(ends) == 2 else (None, None)
+    low, high = (check_number(f"each end of {name}_bounds", end, above=0.0) for end in pair)
+    if not low < high:
+        raise InputError(
+            f"{name}_bounds must be 'fixed' or (low, high) with low < high; got {ends!r}; "
+            "swap or widen them."
+        )
+    if not low <= number <= high:
+        raise InputError(
+            f"{name} must lie within {name}_bounds = {ends!r}, as the search starts there; got "
+            f"{number!r}; choose a value between them."
+        )
+
+
+def _varies(y: FloatArray) -> bool:
+    """Return whether values differ by more than rounding."""
+    quarter = 0.25 * y  # so that the difference of the largest numbers is finite
+    return bool(np.ptp(quarter) > NEGLIGIBLE_SPREAD * np.abs(quarter).max())
+
+
+def _factorize(
+    hyper: Hyperparameters, points: FloatArray, diagonal: float
+) -> tuple[FloatArray, float]:
+    """Return the Cholesky factor of the kernel matrix, and what had to be added for it.
+
+    Parameters
+    ----------
+    hyper : Hyperparameters
+        Kernel and noise.
+    points : (n, d) array
+    diagonal : float
+        What is on the diagonal beside the noise.
+    """
+    covariance = hyper.kernel(points, points)
+    amplitude, unit = hyper.kernel.amplitude, np.eye(len(points))
+    # Pivots below this are rounding errors of the factorization.
+    least = len(points) * np.finfo(np.float64).eps * amplitude
+    for jitter in (0.0, *(10.0**power * amplitude for power in range(-10, 3))):
+        try:
+            matrix = covariance + (diagonal + hyper.noise + jitter) * unit
+            factor = cholesky(matrix, lower=True, check_finite=False)
+        except LinAlgError:
+            continue
+        if np.square(factor.diagonal()).min() >= least:
+            return np.ascontiguousarray(factor), jitter
+    raise TrainingError(
+        "the kernel matrix must have a Cholesky factor; it has none at any diagonal, so X holds "
+        "numbers that are too large; scale X to [-1, 1]."
+    )
