@@ -127,27 +127,6 @@ def test_test3_has_eight_minima_and_the_low_plateau_of_test2_two() -> None:
     assert create("test2").known_optimizers.ravel() == pytest.approx([-58.1195, -51.8363], abs=1e-3)
 
 
-def test_branin_is_what_a_loop_over_the_formula_gives() -> None:
-    u, v = 1.7, 3.3
-    by_hand = (v - 5.1 / (4 * np.pi**2) * u**2 + 5 / np.pi * u - 6) ** 2
-    by_hand += 10 * (1 - 1 / (8 * np.pi)) * np.cos(u) + 10
-    assert create("branin")([u, v]) == pytest.approx(by_hand, rel=1e-14)
-
-
-def test_perm_and_levy_are_their_double_sums() -> None:
-    x = np.array([0.3, -1.2, 2.1])
-    d = x.size
-    rows = [
-        sum((j**i + 0.5) * ((x[j - 1] / j) ** i - 1) for j in range(1, d + 1))
-        for i in range(1, d + 1)
-    ]
-    assert create("perm:dimension=3")(x) == pytest.approx(sum(row**2 for row in rows), rel=1e-13)
-    w = 1 + (x - 1) / 4
-    total = np.sin(np.pi * w[0]) ** 2 + (w[-1] - 1) ** 2 * (1 + np.sin(2 * np.pi * w[-1]) ** 2)
-    total += sum((w[i] - 1) ** 2 * (1 + 10 * np.sin(np.pi * w[i] + 1) ** 2) for i in range(d - 1))
-    assert create("levy:dimension=3")(x) == pytest.approx(total, rel=1e-13)
-
-
 def extreme(problem: Problem, sign: float) -> float:
     """Return the least value of sign * y found by samples, corners, lines and polishing."""
     box = problem.space.numeric()
