@@ -1,237 +1,30 @@
-"""The command ``nnbo-mip``.
-
-Only Typer and the standard library are imported at the top: ``--help`` must be quick.
-"""
+"""The door of the command ``nnbo-mip``: Ctrl-C gets an answer before anything is loaded."""
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+import os
+import signal
+from types import FrameType
 
-import typer
-
-if TYPE_CHECKING:
-    from nnbo_mip.exact.certify_result import CertifyResult
-    from nnbo_mip.exact.checking.check import CheckResult
-
-PROVEN, OPEN, BAD_INPUT, REFUSED, BROKEN, INTERRUPTED = 0, 1, 2, 3, 4, 130
-
-CERTIFY_CODES = {"optimal": PROVEN, "feasible": OPEN, "heuristic": OPEN, "infeasible": REFUSED}
-CHECK_CODES = {"confirmed": PROVEN, "undecided": OPEN, "refuted": REFUSED}
-
-EXIT_CODES = (
-    "Exit codes: 0 optimal or confirmed; 1 the gap is open, or undecided; 2 bad input; "
-    "3 infeasible or refuted; 4 a package is missing or a solver failed; 130 interrupted."
-)
-
-app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="The exact maximum of trained ReLU networks, with proofs that can be checked.",
-    epilog=EXIT_CODES,
-)
+INTERRUPTED = 130
 
 
 def main() -> None:
     """Run the command line."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, leave_at_once)
+    from nnbo_mip.cli_app import app
+
     app()
 
 
-@contextmanager
-def _sentences() -> Iterator[None]:
-    """Turn expected errors into one sentence on standard error and an exit code."""
-    from nnbo_mip.errors import MissingExtraError, NnboError, SolverError
-
-    try:
-        yield
-    except (MissingExtraError, SolverError) as error:
-        _fail(str(error), BROKEN)
-    except NnboError as error:
-        _fail(str(error), BAD_INPUT)
-    except OSError as error:
-        _fail(
-            f"a file must be one that can be read and written; got {error.filename!r} "
-            f"({error.strerror or error}); check the path, its permissions and the disk.",
-            BAD_INPUT,
-        )
-    except KeyboardInterrupt:
-        _fail("interrupted.", INTERRUPTED)
+def leave_at_once(_number: int, _frame: FrameType | None) -> None:
+    """End the process with a sentence: an exception in the middle of an import does harm."""
+    os.write(2, b"nnbo-mip: interrupted before the work began; nothing was computed.\n")
+    os._exit(INTERRUPTED)
 
 
-def _fail(sentence: str, code: int) -> None:
-    typer.echo(f"nnbo-mip: {' '.join(sentence.split())}", err=True)
-    raise typer.Exit(code)
-
-
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        from nnbo_mip.version import __version__
-
-        typer.echo(f"nnbo-mip {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _options(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
-    ] = False,
-) -> None:
-    pass
-
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-# Numbers are taken as text, so that one sentence says what is wrong with them.
-Seconds = Annotated[str, typer.Option(help="Wall seconds; inf for no limit.", metavar="SECONDS")]
-Seed = Annotated[str, typer.Option(help="Seed of random starts.", metavar="INTEGER")]
-
-
-@app.command(
-    epilog="Example: nnbo-mip certify model.onnx --lower -1,-2,0 --upper 1,2,0.5 "
-    f"--save certificate.json\n\n{EXIT_CODES}"
-)
-def certify(
-    model: Annotated[Path, typer.Argument(help="A network: .onnx, .npz or .json.")],
-    lower: Annotated[
-        str | None, typer.Option(help="Lower ends: one number for all inputs, or a comma list.")
-    ] = None,
-    upper: Annotated[str | None, typer.Option(help="Upper ends, likewise.")] = None,
-    space: Annotated[
-        Path | None,
-        typer.Option(help="A .toml or .json file with dimensions and constraints, instead."),
-    ] = None,
-    output: Annotated[
-        list[str] | None,
-        typer.Option(help="NAME of the output, or NAME=WEIGHT, repeated for a weighted sum."),
-    ] = None,
-    direction: Annotated[str, typer.Option(help="maximize or minimize.")] = "maximize",
-    method: Annotated[
-        str, typer.Option(help="auto, bab, boxes, phases, mip or enumerate.")
-    ] = "auto",
-    solver: Annotated[str, typer.Option(help="highs, cbc, scip or pyomo:<name>.")] = "highs",
-    gap: Annotated[
-        str, typer.Option(help="Stop at gap * max(1, |value|).", metavar="NUMBER")
-    ] = "1e-4",
-    time_limit: Seconds = "60",
-    seed: Seed = "0",
-    save: Annotated[Path | None, typer.Option(help="Write the certificate to this file.")] = None,
-    as_json: Json = False,
-) -> None:
-    """Find the maximum or minimum of a network over a space, and prove it.
-
-    Ctrl-C ends the search and prints the best value and bound so far.
-    """
-    with _sentences():
-        from nnbo_mip.cli_inputs import (
-            parse_gap,
-            parse_output,
-            parse_seed,
-            parse_space,
-            parse_time_limit,
-        )
-        from nnbo_mip.errors import InputError
-        from nnbo_mip.exact.certify import certify as run
-        from nnbo_mip.exact.inputs import as_network
-
-        if save is not None and (save.is_dir() or not save.parent.is_dir()):
-            raise InputError(
-                f"--save must name a file in an existing folder; got {str(save)!r}; "
-                f"{'add the name of a file' if save.is_dir() else 'create the folder'}."
-            )
-        network = as_network(model)
-        result = run(
-            network,
-            parse_space(network, lower, upper, space),
-            output=parse_output(network, output),
-            direction=direction,  # type: ignore[arg-type]  # checked there
-            method=method,
-            solver=solver,
-            gap=parse_gap(gap),
-            time_limit=parse_time_limit(time_limit),
-            seed=parse_seed(seed),
-            progress=_live_on_a_terminal(),
-        )
-        typer.echo(json.dumps(_result_json(result)) if as_json else str(result))
-        if save is not None:
-            result.certificate.save(save)
-            if not as_json:
-                typer.echo(f"  certificate saved to {save}")
-        raise typer.Exit(CERTIFY_CODES[result.status])
-
-
-@app.command(
-    epilog=f"Example: nnbo-mip check certificate.json model.onnx --time-limit 120\n\n{EXIT_CODES}"
-)
-def check(
-    certificate: Annotated[Path, typer.Argument(help="A file that certify --save wrote.")],
-    model: Annotated[Path, typer.Argument(help="The network: .onnx, .npz or .json.")],
-    time_limit: Seconds = "60",
-    seed: Seed = "0",
-    as_json: Json = False,
-) -> None:
-    """Prove the claim of a certificate again, by other code than made it."""
-    with _sentences():
-        from nnbo_mip.cli_inputs import parse_seed, parse_time_limit
-        from nnbo_mip.exact.certificate import Certificate
-
-        claim = Certificate.load(certificate)
-        result = claim.check(
-            model,
-            time_limit=parse_time_limit(time_limit),
-            seed=parse_seed(seed),
-            progress=_live_on_a_terminal(),
-        )
-        if as_json:
-            typer.echo(json.dumps(_check_json(result)))
-        else:
-            typer.echo(f"{claim}\n{result} ({result.seconds:.2f} s)")
-        raise typer.Exit(CHECK_CODES[result.verdict])
-
-
-@app.command(epilog=f"Example: nnbo-mip demo\n\n{EXIT_CODES}")
-def demo() -> None:
-    """Train a small network, certify its maximum and minimum, check the certificates."""
-    with _sentences():
-        from nnbo_mip.demo import run
-
-        raise typer.Exit(PROVEN if run(typer.echo) else OPEN)
-
-
-def _live_on_a_terminal() -> bool:
-    import sys
-
-    return sys.stderr.isatty()
-
-
-def _result_json(result: CertifyResult) -> dict[str, Any]:
-    x = result.x
-    return {
-        "status": result.status,
-        "direction": result.direction,
-        "value": _json_number(result.value),
-        "bound": _json_number(result.bound),
-        "gap": _json_number(result.gap),
-        "x": x.tolist() if hasattr(x, "tolist") else x,
-        "kind": result.kind,
-        "engine": result.engine,
-        "seconds": result.seconds,
-        "message": result.message,
-        "counters": dict(result.counters),
-        "certificate_digest": result.certificate.digest,
-    }
-
-
-def _check_json(result: CheckResult) -> dict[str, Any]:
-    return {"verdict": result.verdict, "reason": result.reason, "seconds": result.seconds}
-
-
-def _json_number(number: float) -> float | str:
-    """JSON has no infinities and no NaN: they are written as text."""
-    return number if math.isfinite(number) else str(number)
+def loading_is_done() -> None:
+    """Let Ctrl-C raise KeyboardInterrupt from now on, as Python does."""
+    if signal.getsignal(signal.SIGINT) is leave_at_once:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import nnbo_mip as nm
-from nnbo_mip.cli import app
+from nnbo_mip.cli_app import app
 from nnbo_mip.cli_space_file import read_space
 from tests.exact.claims import tent, two_outputs
 
@@ -382,7 +382,7 @@ def test_version_is_shown() -> None:
 
 def test_help_imports_no_numerics() -> None:
     script = (
-        "import sys; from nnbo_mip import cli\n"
+        "import sys; from nnbo_mip import cli_app\n"
         "assert not {'numpy', 'torch', 'scipy', 'nnbo_mip.exact'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", script], check=True, cwd=Path(__file__).parents[1])

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import nnbo_mip as nm
-from nnbo_mip.cli import app
+from nnbo_mip.cli_app import app
 from nnbo_mip.cli_inputs import read_space
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")

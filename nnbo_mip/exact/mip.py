@@ -38,6 +38,9 @@ ROUNDS = 3
 CLAIM_SHARE = 0.5
 """Share of the time left that a claimant may take; the rest is for the proof."""
 
+LONE_CLAIM_SHARE = 0.9
+"""The same where there is nothing to prove: some time is for handing the claim over."""
+
 Prover = Callable[[Problem, Monitor], EngineResult]
 
 
@@ -180,9 +183,8 @@ class _MipSearch:
     def _propose(self, encoding: Encoding) -> None:
         """Let a solver propose points whose value is the forward pass, and nothing else."""
         judge = Judge(encoding, self.monitor, self.options.seed)
-        seconds = self.monitor.remaining()
-        if encoding.certifies:
-            seconds *= CLAIM_SHARE
+        share = CLAIM_SHARE if encoding.certifies else LONE_CLAIM_SHARE
+        seconds = share * self.monitor.remaining()
         answer = self._ask(self.backend, judge, self.options.presolve, 0.0, None, seconds)
         verdict = judge.verdict(self.backend, answer, None)
         if verdict.complaint:

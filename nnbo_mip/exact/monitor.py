@@ -19,7 +19,7 @@ from nnbo_mip.network.affine import FloatArray
 REPORT_INTERVAL = 0.2
 """Seconds between two calls of the progress callback."""
 
-COMPILING = "compiling kernels, once a machine"
+COMPILING = "compiling kernels, once a machine (a second Ctrl-C ends it)"
 """Said while numba compiles, which takes some ten seconds."""
 
 

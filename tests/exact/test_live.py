@@ -114,13 +114,13 @@ def test_a_check_shows_a_line_in_the_shell(
 ) -> None:
     from typer.testing import CliRunner
 
-    from nnbo_mip import cli
+    from nnbo_mip import cli_app
 
     tent().save(tmp_path / "tent.npz")
     nm.certify(tent(), [(1.0, 7.0)]).certificate.save(tmp_path / "claim.json")
-    monkeypatch.setattr(cli, "_live_on_a_terminal", lambda: True)
+    monkeypatch.setattr(cli_app, "_live_on_a_terminal", lambda: True)
     run = CliRunner().invoke(
-        cli.app, ["check", str(tmp_path / "claim.json"), str(tmp_path / "tent.npz")]
+        cli_app.app, ["check", str(tmp_path / "claim.json"), str(tmp_path / "tent.npz")]
     )
     assert run.exit_code == 0
     assert "check by boxes" in run.stderr

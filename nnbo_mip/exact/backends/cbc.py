@@ -13,6 +13,7 @@ import math
 import re
 import subprocess
 import tempfile
+import threading
 from pathlib import Path
 from typing import ClassVar
 
@@ -76,7 +77,9 @@ class Cbc(Backend):
             export(model, folder / "model.mps")
             if request.start is not None:
                 _write_start(model, request.start, folder / "start.txt")
-            _run([_binary(), *_arguments(folder, request)], request)
+            was_ended = _run([_binary(), *_arguments(folder, request)], request)
+            if was_ended and not (folder / "solution.txt").is_file():
+                return SolverAnswer("stopped", native_status="ended on request")
             return _read(model, folder / "solution.txt")
 
 
@@ -125,7 +128,8 @@ def _write_start(model: MilpModel, start: FloatArray, path: Path) -> None:
     path.write_text("\n".join(["Stopped on start", *lines, ""]), encoding="ascii")
 
 
-def _run(command: list[str], request: SolveRequest) -> None:
+def _run(command: list[str], request: SolveRequest) -> bool:
+    """Run CBC; return whether it was ended before it had finished."""
     # A session of its own: Ctrl-C reaches the waiting thread, which stops the solver.
     process = subprocess.Popen(
         command,
@@ -146,7 +150,14 @@ def _run(command: list[str], request: SolveRequest) -> None:
                 if request.hooks.log is not None:
                     request.hooks.log(line.rstrip("\n"))
 
-    run_stoppable(work, process.kill, request.hooks, request.time_limit)
+    ended = threading.Event()
+
+    def end() -> None:
+        ended.set()
+        process.kill()
+
+    run_stoppable(work, end, request.hooks, request.time_limit)
+    return ended.is_set()
 
 
 def _read(model: MilpModel, path: Path) -> SolverAnswer:

@@ -1,50 +1,28 @@
 """Any solver that Pyomo knows, as a claimant: ``pyomo:highs``, ``pyomo:scip_direct``, ….
 
-Solvers of Pyomo's current interface (`pyomo.contrib.solver`) are preferred; a name that it
-does not know goes to the older `pyomo.environ.SolverFactory`. Solutions are read only
-where Pyomo says that there is one. Pyomo redirects the process's output while it solves, so
-the solve runs in the calling thread: Ctrl-C and other stops take effect when it returns,
-at the latest at the time limit.
+Pyomo redirects the output of its process while it solves, some of its solvers hold the
+interpreter all the time, others are programs of their own. So the solve runs in a child
+process, which is ended, with all that it has started, on Ctrl-C and on other stops.
 """
 
 from __future__ import annotations
 
-import math
-from typing import Any, ClassVar
+import os
+from functools import cache
+from typing import ClassVar
 
-import numpy as np
-
-from nnbo_mip.errors import InputError, SolverError
-from nnbo_mip.exact.backends.base import (
-    AnswerStatus,
-    Backend,
-    SolverAnswer,
-    SolveRequest,
-    missing,
-)
+from nnbo_mip.exact.backends.base import Backend, SolverAnswer, SolveRequest, missing
+from nnbo_mip.exact.backends.child import Child
+from nnbo_mip.exact.backends.pyomo_solve import open_solver
+from nnbo_mip.exact.backends.solve_text import answer_from_text, question_to_text
+from nnbo_mip.exact.backends.worker import run_stoppable
 from nnbo_mip.exact.formulation.model import MilpModel
 from nnbo_mip.exact.formulation.tolerance import Tolerances
 
-STATUSES: dict[str, AnswerStatus] = {
-    # pyomo.contrib.solver
-    "convergenceCriteriaSatisfied": "optimal",
-    "provenInfeasible": "infeasible",
-    "locallyInfeasible": "failed",
-    "infeasibleOrUnbounded": "infeasible",  # every column is bounded
-    "maxTimeLimit": "stopped",
-    "iterationLimit": "stopped",
-    "objectiveLimit": "stopped",
-    "interrupted": "stopped",
-    # pyomo.opt
-    "optimal": "optimal",
-    "globallyOptimal": "optimal",
-    "infeasible": "infeasible",
-    "maxIterations": "stopped",
-    "maxEvaluations": "stopped",
-    "resourceInterrupt": "stopped",
-    "userInterrupt": "stopped",
-}
-"""Termination conditions; any other one means ``failed``."""
+CHILD = "nnbo_mip.exact.backends.pyomo_child"
+
+MODELLING_SECONDS = 10.0
+"""What a child may take beyond the solver's time limit: Pyomo writes the model by itself."""
 
 
 class Pyomo(Backend):
@@ -68,129 +46,33 @@ class Pyomo(Backend):
             import pyomo
         except ImportError as error:
             raise missing("pyomo", "", error) from error
-        _, solver = self._open()
+        _, solver = open_solver(self.solver)
         version = solver.version()
         known = ".".join(str(part) for part in version) if version else "unknown"
         return f"{known} (pyomo {pyomo.version.version})"
 
-    def _open(self) -> tuple[bool, Any]:
-        """Return whether the solver is of the current interface, and the solver."""
-        try:
-            from pyomo.contrib.solver.common.factory import SolverFactory as Current
-            from pyomo.environ import SolverFactory as Older
-        except ImportError as error:
-            raise missing("pyomo", "", error) from error
-        if self.solver in list(Current):
-            solver = Current(self.solver)
-            is_current, available = True, bool(solver.available())
-        elif self.solver in list(Older):
-            solver = Older(self.solver)
-            is_current, available = False, bool(solver.available(exception_flag=False))
-        else:
-            raise InputError(
-                "the solver 'pyomo:<name>' must be one that Pyomo knows, such as "
-                f"{', '.join(sorted(Current))}; got {self.solver!r}; choose one of them."
-            )
-        if not available:
-            raise SolverError(
-                f"Pyomo must be able to run its solver {self.solver!r}; it says that it is not "
-                "available; install that solver, or use the solver 'highs'."
-            )
-        return is_current, solver
-
     def _solve(self, model: MilpModel, request: SolveRequest) -> SolverAnswer:
-        is_current, solver = self._open()
         if request.cutoff is not None:
             model = model.with_floor(request.cutoff)
-        program = _program(model)
-        try:
-            if is_current:
-                return _solve_current(solver, program, model, request)
-            return _solve_older(solver, program, model, request)
-        except KeyboardInterrupt:
-            request.hooks.interrupt()
-            return SolverAnswer("failed", native_status="interrupted")
-        except (RuntimeError, ValueError, OSError) as error:
-            return SolverAnswer("failed", native_status=f"{type(error).__name__}: {error}")
+        idle = _idle_children(self.solver, os.getpid())
+        child = idle.pop() if idle else Child(CHILD, self.solver)
+        run_stoppable(child.wait_until_ready, child.end, request.hooks)
+        question = question_to_text(model, request)
+        text = run_stoppable(
+            lambda: child.ask(question),
+            child.end,
+            request.hooks,
+            request.time_limit + MODELLING_SECONDS,
+        )
+        if not text:
+            if child.was_ended:
+                return SolverAnswer("stopped", native_status="ended on request")
+            return SolverAnswer("failed", native_status="its process ended without an answer")
+        idle.append(child)
+        return answer_from_text(text)
 
 
-def _program(model: MilpModel) -> Any:
-    import pyomo.environ as pyo
-    from pyomo.core.expr import LinearExpression
-
-    program = pyo.ConcreteModel()
-    program.c = pyo.Var(range(model.n_columns), domain=pyo.Reals)
-    columns = [program.c[j] for j in range(model.n_columns)]
-    for j, column in enumerate(columns):
-        column.setlb(float(model.column_lower[j]))
-        column.setub(float(model.column_upper[j]))
-        if model.integer[j]:
-            column.domain = pyo.Integers
-    program.objective = pyo.Objective(
-        expr=LinearExpression(linear_coefs=model.objective.tolist(), linear_vars=columns),
-        sense=pyo.maximize,
-    )
-    program.rows = pyo.ConstraintList()
-    starts = model.matrix.indptr
-    for i in range(model.n_rows):
-        here = slice(starts[i], starts[i + 1])
-        index, values = model.matrix.indices[here], model.matrix.data[here]
-        if index.size:
-            expression = LinearExpression(
-                linear_coefs=values.tolist(), linear_vars=[columns[j] for j in index]
-            )
-            program.rows.add(_row(expression, model.row_lower[i], model.row_upper[i]))
-    return program
-
-
-def _row(expression: Any, lower: float, upper: float) -> Any:
-    if lower == upper:
-        return expression == float(lower)
-    return (
-        None if lower == -math.inf else float(lower),
-        expression,
-        None if upper == math.inf else float(upper),
-    )
-
-
-def _solve_current(
-    solver: Any, program: Any, model: MilpModel, request: SolveRequest
-) -> SolverAnswer:
-    wanted = {"threads": request.threads, "abs_gap": request.absolute_gap, "rel_gap": 0.0}
-    limits = {option: value for option, value in wanted.items() if option in solver.config}
-    if math.isfinite(request.time_limit):
-        limits["time_limit"] = request.time_limit
-    results = solver.solve(
-        program, load_solutions=False, raise_exception_on_nonoptimal_result=False, **limits
-    )
-    native = results.termination_condition.name
-    has_solution = results.solution_status.name in ("optimal", "feasible")
-    if not has_solution:
-        return _answer(model, native, [None] * model.n_columns)
-    results.solution_loader.load_vars()
-    return _answer(model, native, [program.c[j].value for j in range(model.n_columns)])
-
-
-def _solve_older(
-    solver: Any, program: Any, model: MilpModel, request: SolveRequest
-) -> SolverAnswer:
-    limits = {} if math.isinf(request.time_limit) else {"timelimit": request.time_limit}
-    results = solver.solve(program, load_solutions=False, **limits)
-    native = str(results.solver.termination_condition)
-    values: list[float | None] = [None] * model.n_columns
-    if len(results.solution) > 0 and str(results.solution(0).status) in ("optimal", "feasible"):
-        program.solutions.load_from(results)
-        values = [program.c[j].value for j in range(model.n_columns)]
-    return _answer(model, native, values)
-
-
-def _answer(model: MilpModel, native: str, values: list[float | None]) -> SolverAnswer:
-    status = STATUSES.get(native, "failed")
-    if status == "infeasible":
-        return SolverAnswer("infeasible", bound=-math.inf, native_status=native)
-    if all(value is None for value in values):
-        return SolverAnswer("stopped" if status == "stopped" else "failed", native_status=native)
-    # Columns that occur nowhere get no value; any within their bounds will do.
-    filled = [low if v is None else v for v, low in zip(values, model.column_lower, strict=True)]
-    columns = np.array(filled, dtype=np.float64)
-    return SolverAnswer(status, columns, model.value(columns), native_status=native)
+@cache
+def _idle_children(solver: str, process_id: int) -> list[Child]:
+    """Return the children of a process that wait for a question: starting one takes seconds."""
+    return []

@@ -20,7 +20,7 @@ needs_scip = pytest.mark.skipif(not HAS_SCIP, reason="the extra 'scip' is not in
 SCIP = pytest.param("scip", marks=needs_scip)
 SOLVERS = ["highs", "cbc", "pyomo:highs", "pyomo:appsi_highs", SCIP]
 PROVERS = ["highs", SCIP]
-STOPPABLE = ["highs", "cbc", SCIP]
+STOPPABLE = ["highs", "cbc", "pyomo:highs", "pyomo:appsi_highs", SCIP]
 
 
 @pytest.fixture
