@@ -138,7 +138,7 @@ def extreme(problem: Problem, sign: float) -> float:
             y = problem.noise.spoiled(X, y, np.full(len(X), 0.25))
         return sign * y
 
-    inside = rng.uniform(box.lower, box.upper, size=(20_000, box.dimension))
+    inside = rng.uniform(box.lower, box.upper, size=(10_000, box.dimension))
     side = rng.integers(3, size=(2_000, box.dimension))
     corners = np.choose(side, [box.lower, box.upper, inside[:2_000]])
     known = problem.known_optimizers[:3]
