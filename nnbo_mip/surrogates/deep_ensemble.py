@@ -29,6 +29,7 @@ import numpy.typing as npt
 from nnbo_mip.errors import InputError
 from nnbo_mip.surrogates.abstract import Capability, Surrogate
 from nnbo_mip.surrogates.anchors import Anchors
+from nnbo_mip.surrogates.certifiable import Pressure, pressure_of, train_certifiable
 from nnbo_mip.surrogates.checks import (
     check_choice,
     check_count,
@@ -39,7 +40,8 @@ from nnbo_mip.surrogates.checks import (
 from nnbo_mip.surrogates.members import SPREADS, MemberBelief, member_capabilities
 from nnbo_mip.surrogates.observations import Observations, Standardization, check_y_range
 from nnbo_mip.surrogates.torch_stack import INITIALIZATIONS, TorchStack
-from nnbo_mip.surrogates.training import Schedule, Trainable, train
+from nnbo_mip.surrogates.training import Schedule, Trainable
+from nnbo_mip.surrogates.unit_layer import UnitLayer
 
 if TYPE_CHECKING:
     import torch
@@ -76,6 +78,11 @@ class EnsembleTraining(Trainable):
     def parameters(self) -> list[torch.Tensor]:
         """Weights and biases of all members."""
         return self.stack.parameters
+
+    @property
+    def chains(self) -> list[list[UnitLayer]]:
+        """The hidden layers of the stack."""
+        return [self.stack.chain()]
 
     def loss(self) -> torch.Tensor:
         """Return the sum of the members' losses, anchors included."""
@@ -122,6 +129,8 @@ class DeepEnsemble(Surrogate):
         lambda in ``sum of squared errors + lambda sum w^2``, that is lambda / n beside a mean.
     initialization : str
         As in `TorchStack`.
+    certifiable : str or Pressure
+        ``off``, ``light`` or ``strong``: train for few unstable ReLUs; see `Pressure`.
     y_range : (low, high), optional
         Known range of y that is mapped to [-1, 1] instead of standardizing y.
     seed : int
@@ -145,6 +154,7 @@ class DeepEnsemble(Surrogate):
     weight_penalty: float = 1e-8
     initialization: str = "he"
     restore_best: bool = False
+    certifiable: str | Pressure = "off"
     y_range: tuple[float, float] | None = None
     seed: int = 0
 
@@ -162,6 +172,7 @@ class DeepEnsemble(Surrogate):
         check_number("noise_floor", self.noise_floor, least=0.0)
         check_choice("spread", self.spread, SPREADS)
         check_choice("initialization", self.initialization, INITIALIZATIONS)
+        pressure_of(self.certifiable)
         check_y_range(self.y_range)
         check_count("seed", self.seed, least=0)
         self._schedule(n=1)
@@ -180,14 +191,15 @@ class DeepEnsemble(Surrogate):
         """Train from scratch; see `Surrogate.fit`."""
         data = Observations.of(X, y)
         units = Standardization.of(data, inputs=False, outputs=True, y_range=self.y_range)
-        model = train(
+        model = train_certifiable(
             lambda generator: self.untrained(data, units, generator),
             self._schedule(len(data.y)),
             self.seed,
             self.name,
+            pressure_of(self.certifiable),
         )
         noise = self.noise_floor * units.y_scale if self.noisy else 0.0
-        stack = model.stack.frozen()
+        stack = model.stack.frozen().without_dead_units()
         return MemberBelief(
             self.name, stack, units, self.spread, noise=noise, include_noise=self.include_noise
         )

@@ -21,14 +21,16 @@ them, chosen uniformly: otherwise its output would not depend on the input.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.surrogates.abstract import Capability, Surrogate
+from nnbo_mip.surrogates.certifiable import Pressure, pressure_of, train_certifiable
 from nnbo_mip.surrogates.checks import (
     check_choice,
     check_count,
@@ -39,10 +41,20 @@ from nnbo_mip.surrogates.checks import (
 from nnbo_mip.surrogates.members import SPREADS, MemberBelief, member_capabilities
 from nnbo_mip.surrogates.observations import Observations, Standardization, check_y_range
 from nnbo_mip.surrogates.torch_stack import INITIALIZATIONS, TorchStack
-from nnbo_mip.surrogates.training import Schedule, Trainable, train
+from nnbo_mip.surrogates.training import Schedule, Trainable
+from nnbo_mip.surrogates.unit_layer import UnitLayer
 
 if TYPE_CHECKING:
     import torch
+
+PRESSURES: Mapping[str, Pressure | None] = MappingProxyType(
+    {
+        "off": None,
+        "light": Pressure(group_penalty=0.0075),
+        "strong": Pressure(group_penalty=0.015, pressed_share=0.6),
+    }
+)
+"""Half of what other families take: dropout lives on units that stand in for each other."""
 
 
 def draw_masks(
@@ -106,6 +118,11 @@ class DropoutTraining(Trainable):
         """Weights and biases."""
         return self.stack.parameters
 
+    @property
+    def chains(self) -> list[list[UnitLayer]]:
+        """The hidden layers of the stack."""
+        return [self.stack.chain()]
+
     def loss(self) -> torch.Tensor:
         """Return the mean squared error under masks that are drawn now."""
         return self._error(draw_masks(len(self.u), self.widths, self.p, self.generator))
@@ -140,6 +157,8 @@ class McDropout(Surrogate):
         lambda (1 - p) / n beside a mean.
     initialization : str
         As in `TorchStack`.
+    certifiable : str or Pressure
+        ``off``, ``light`` or ``strong``: train for few unstable ReLUs; see `Pressure`.
     y_range : (low, high), optional
         Known range of y that is mapped to [-1, 1] instead of standardizing y.
     seed : int
@@ -159,6 +178,7 @@ class McDropout(Surrogate):
     weight_penalty: float = 1e-8
     initialization: str = "he"
     restore_best: bool = False
+    certifiable: str | Pressure = "off"
     y_range: tuple[float, float] | None = None
     seed: int = 0
 
@@ -169,6 +189,7 @@ class McDropout(Surrogate):
         check_choice("spread", self.spread, SPREADS)
         check_choice("initialization", self.initialization, INITIALIZATIONS)
         check_flag("restore_best", self.restore_best)
+        pressure_of(self.certifiable, PRESSURES)
         check_y_range(self.y_range)
         check_count("seed", self.seed, least=0)
         self._schedule(n=1)
@@ -187,15 +208,18 @@ class McDropout(Surrogate):
         """Train from scratch, then draw the masks; see `Surrogate.fit`."""
         data = Observations.of(X, y)
         units = Standardization.of(data, inputs=False, outputs=True, y_range=self.y_range)
-        model = train(
+        model = train_certifiable(
             lambda generator: self.untrained(data, units, generator),
             self._schedule(len(data.y)),
             self.seed,
             self.name,
+            pressure_of(self.certifiable, PRESSURES),
         )
         masks = draw_masks(self.passes, self.hidden, self.p, model.generator)
         frozen = [mask.numpy().astype(np.float64) for mask in masks]
-        return MemberBelief(self.name, model.stack.frozen(frozen), units, self.spread)
+        return MemberBelief(
+            self.name, model.stack.frozen(frozen).without_dead_units(), units, self.spread
+        )
 
     def untrained(
         self, data: Observations, units: Standardization, generator: torch.Generator

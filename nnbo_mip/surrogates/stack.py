@@ -10,7 +10,7 @@ each W_k is (M, out, in), or (1, out, in) where all members share it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -117,6 +117,29 @@ class Stack:
             None if self.skip is None else self.skip[pick],
         )
 
+    def without_dead_units(self) -> Stack:
+        """Return the same functions without the hidden units that nobody reads.
+
+        Members may differ in how many units live; the widest one sets the width.
+        """
+        weights, biases = list(self.weights), list(self.biases)
+        masks = None if self.masks is None else list(self.masks)
+        for layer in range(len(weights) - 2, -1, -1):
+            read = (weights[layer + 1] != 0.0).any(axis=1)
+            width = max(1, int(read.sum(axis=1).max()))
+            kept = np.sort(np.argsort(~read, axis=1, kind="stable")[:, :width], axis=1)
+            weights[layer] = _take(weights[layer], kept, axis=1)
+            biases[layer] = _take(biases[layer], kept, axis=1)
+            weights[layer + 1] = _take(weights[layer + 1], kept, axis=2)
+            if masks is not None:
+                masks[layer] = _take(masks[layer], kept, axis=1)
+        return replace(
+            self,
+            weights=tuple(weights),
+            biases=tuple(biases),
+            masks=None if masks is None else tuple(masks),
+        )
+
     def to_arrays(self) -> dict[str, Array]:
         """Return named arrays for a file."""
         arrays: dict[str, Array] = {"activation": np.array(self.activation)}
@@ -193,3 +216,11 @@ def _times(values: FloatArray, matrices: FloatArray) -> FloatArray:
     members, n, width = values.shape
     flat = np.asarray(values.reshape(members * n, width) @ matrices[0])
     return flat.reshape(members, n, matrices.shape[2])
+
+
+def _take(array: FloatArray, kept: npt.NDArray[np.intp], axis: int) -> FloatArray:
+    """Take the units `kept` (M or 1, width) of each member of an array along an axis."""
+    members = max(len(array), len(kept))
+    whole = np.broadcast_to(array, (members, *array.shape[1:]))
+    chosen = np.broadcast_to(kept, (members, kept.shape[1]))
+    return np.stack([np.take(whole[m], chosen[m], axis - 1) for m in range(members)])

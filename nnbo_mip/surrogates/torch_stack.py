@@ -11,6 +11,7 @@ import numpy as np
 
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.stack import Stack
+from nnbo_mip.surrogates.unit_layer import UnitLayer
 
 if TYPE_CHECKING:
     import torch
@@ -94,6 +95,24 @@ class TorchStack:
         import torch
 
         return torch.baddbmm(self.biases[-1], self.hidden(u, masks), self.weights[-1])
+
+    def chain(self, further_readers: Sequence[torch.Tensor] = ()) -> list[UnitLayer]:
+        """Return the hidden layers from the input on, each with who reads it.
+
+        Parameters
+        ----------
+        further_readers : sequence of (M, width, out) tensors
+            Who reads the last hidden layer beside the stack's own outputs.
+        """
+        layers = [
+            UnitLayer(weights, biases, [reader])
+            for weights, biases, reader in zip(
+                self.weights[:-1], self.biases[:-1], self.weights[1:], strict=True
+            )
+        ]
+        last = layers[-1]
+        layers[-1] = UnitLayer(last.weights, last.biases, [*last.readers, *further_readers])
+        return layers
 
     def frozen(self, masks: Sequence[FloatArray] | None = None) -> Stack:
         """Return the weights in float64, as a `Stack`, with factors of the hidden values."""

@@ -20,6 +20,8 @@ from nnbo_mip.surrogates.checks import check_choice, check_count, check_number
 if TYPE_CHECKING:
     import torch
 
+    from nnbo_mip.surrogates.unit_layer import UnitLayer
+
 DECAYS = ("constant", "cosine")
 ATTEMPTS = 4
 STEP_REDUCTION = 0.1
@@ -32,6 +34,16 @@ class Trainable(abc.ABC):
     @abc.abstractmethod
     def parameters(self) -> list[torch.Tensor]:
         """The tensors that are trained."""
+
+    @property
+    def loss_size(self) -> float:
+        """Size of the loss relative to a loss per observation: 1 for a mean, n for a sum."""
+        return 1.0
+
+    @property
+    def chains(self) -> list[list[UnitLayer]]:
+        """Hidden layers of each network, from the input on, for `certifiable` training."""
+        return []
 
     @abc.abstractmethod
     def loss(self) -> torch.Tensor:
