@@ -11,7 +11,8 @@ import ast
 import difflib
 import inspect
 from collections.abc import Callable, Mapping
-from importlib.metadata import entry_points
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
 from nnbo_mip.errors import InputError, MissingExtraError
@@ -41,56 +42,47 @@ class Registry(Generic[T]):
         self._base = base
         self._homes = dict(homes)
         self._group = group
-        self._factories: dict[str, Callable[..., T]] = {}
+        self._registered: dict[str, Callable[..., T]] = {}
+        self._imported: dict[str, Callable[..., T]] = {}
 
     def available(self) -> tuple[str, ...]:
         """Return every known name, sorted."""
-        return tuple(sorted({*self._homes, *self._factories, *self._plugins()}))
+        return tuple(sorted({*self._homes, *self._registered, *self._plugins()}))
 
     def register(self, name: str) -> Callable[[F], F]:
         """Return a decorator that makes a class or function known as `name`."""
 
         def decorate(factory: F) -> F:
-            taken = self._factories.get(name)
-            described = _qualified(taken) if taken else self._homes.get(name)
-            if described is not None and described != _qualified(factory):
+            taken, made = self._owner(name), _qualified(factory)
+            if taken not in (None, made):
                 raise InputError(
-                    f"the name of a {self._kind} must be free; {name!r} belongs to {described}, "
-                    f"so {_qualified(factory)} cannot take it; choose another or unregister it."
+                    f"the name of a {self._kind} must be free; {name!r} belongs to {taken}, "
+                    f"so {made} cannot take it; choose another or unregister it."
                 )
-            self._factories[name] = factory
+            self._registered[name] = factory
             return factory
 
         return decorate
 
     def unregister(self, name: str) -> None:
         """Forget a name that `register` made known."""
-        if name not in self._factories or name in self._homes:
+        if name not in self._registered:
             raise InputError(
                 f"only a {self._kind} registered by hand can be unregistered; got {name!r}; "
-                f"those are {', '.join(sorted({*self._factories} - {*self._homes})) or 'none'}."
+                f"those are {', '.join(sorted(self._registered)) or 'none'}."
             )
-        del self._factories[name]
+        del self._registered[name]
 
     def factory(self, name: str) -> Callable[..., T]:
-        """Return what makes the strategy of this name."""
-        if name in self._factories:
-            return self._factories[name]
-        if name in self._homes:
-            module, _, attribute = self._homes[name].partition(":")
-            from importlib import import_module
+        """Return what makes the strategy of this name.
 
-            self._factories[name] = getattr(import_module(module), attribute)
-            return self._factories[name]
-        plugins = self._plugins()
-        if name in plugins:
-            return self._loaded(name, plugins[name])
-        known = self.available()
-        near = difflib.get_close_matches(name, known, n=1)
-        advice = f"did you mean {near[0]!r}?" if near else "choose one of them."
-        raise InputError(
-            f"a {self._kind} must be one of {', '.join(known)}; got {name!r}; {advice}"
-        )
+        What was registered by hand comes first, then the package's own, then plug-ins.
+        """
+        if name in self._registered:
+            return self._registered[name]
+        if name not in self._imported:
+            self._imported[name] = self._import(name)
+        return self._imported[name]
 
     def create(self, spec: object, **options: Any) -> T:
         """Make a strategy.
@@ -166,19 +158,48 @@ class Registry(Generic[T]):
                 f"{'only ' + ', '.join(options) if options else 'none'}; add them."
             )
 
-    def _plugins(self) -> dict[str, Any]:
-        return {point.name: point for point in entry_points(group=self._group)}
+    def _owner(self, name: str) -> str | None:
+        """Return the qualified name of what is known as `name`."""
+        if name in self._registered:
+            return _qualified(self._registered[name])
+        if name in self._homes:
+            return self._homes[name]
+        return ", ".join(point.value for point in self._plugins().get(name, [])) or None
 
-    def _loaded(self, name: str, point: Any) -> Callable[..., T]:
+    def _plugins(self) -> dict[str, list[EntryPoint]]:
+        found: dict[str, list[EntryPoint]] = {}
+        for point in entry_points(group=self._group):
+            if point.value not in [other.value for other in found.get(point.name, [])]:
+                found.setdefault(point.name, []).append(point)
+        return found
+
+    def _import(self, name: str) -> Callable[..., T]:
+        if name in self._homes:
+            module, _, attribute = self._homes[name].partition(":")
+            own: Callable[..., T] = getattr(import_module(module), attribute)
+            return own
+        points = self._plugins().get(name, [])
+        if not points:
+            known = self.available()
+            near = difflib.get_close_matches(name.lower(), known, n=1)
+            advice = f"did you mean {near[0]!r}?" if near else "choose one of them."
+            raise InputError(
+                f"a {self._kind} must be one of {', '.join(known)}; got {name!r}; {advice}"
+            )
+        if len(points) > 1:
+            offers = " and ".join(point.value for point in points)
+            raise InputError(
+                f"the name of a {self._kind} must belong to one package; {name!r} is offered by "
+                f"{offers}; uninstall one, or import the one you want and pass an object."
+            )
         try:
-            factory: Callable[..., T] = point.load()
-        except ImportError as error:
+            plugin: Callable[..., T] = points[0].load()
+        except (ImportError, AttributeError) as error:
             raise MissingExtraError(
-                f"the {self._kind} {name!r} of {point.value} could not be imported ({error}); "
+                f"the {self._kind} {name!r} of {points[0].value} could not be imported ({error}); "
                 "install what it needs."
             ) from error
-        self._factories[name] = factory
-        return factory
+        return plugin
 
 
 def _parse_options(listed: str, spec: str) -> dict[str, Any]:
@@ -215,4 +236,5 @@ def _split(listed: str) -> list[str]:
 
 
 def _qualified(factory: Any) -> str:
-    return f"{factory.__module__}:{factory.__qualname__}"
+    named = getattr(factory, "func", factory)  # a partial has no name of its own
+    return f"{named.__module__}:{named.__qualname__}"
