@@ -15,9 +15,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
+
+import numpy as np
 
 from nnbo_mip.exact import enumeration, mip
 from nnbo_mip.exact.branching import boxes, phases
@@ -25,6 +27,7 @@ from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.primal import climb
 from nnbo_mip.exact.problem import Problem
 from nnbo_mip.exact.result import EngineResult
+from nnbo_mip.network.affine import dense
 
 ENGINE = "auto"
 
@@ -47,6 +50,9 @@ that close take a fifth longer than with 2000, and open bounds are much tighter.
 NODE_SECONDS, BOX_SECONDS, SECONDS_PER_PRODUCT = 5e-9, 1e-5, 1.5e-10
 """Rough times of a node for each entry of its dictionary, of a box, and of a box for each
 product. Budgets are computed from them once: they need not be right, and no clock is read."""
+
+BOXES_BEFORE_PROGRAM = 2_700_000
+"""Boxes before a network that the phase engine does not take is tried as a program."""
 
 CHEAP_ENUMERATION = 2e10
 """Estimated floating-point operations up to which an exact enumeration goes first."""
@@ -141,14 +147,16 @@ def _rounds(
     use_phases = phases.supports(problem) and n_relus <= MOST_RELUS_FOR_PHASES
     box_turns = _BoxTurns(problem, options, monitor)
     boxes_first = n_relus > (FEW_RELUS if free <= FEW_INPUTS else MANY_RELUS)
+    if not use_phases:
+        yield [box_turns.turn(BOXES_BEFORE_PROGRAM)]
+        if by_program is not None:
+            yield [by_program]
     budgets = _seconds_for_phases_and_boxes(free, n_relus)
     for number, (phase_seconds, box_seconds) in enumerate(budgets):
-        turns = [box_turns.turn(box_seconds)]
+        turns = [box_turns.turn(box_turns.boxes_in(box_seconds))]
         if use_phases:
-            by_phases = _phase_turn(problem, options, monitor, phase_seconds)
+            by_phases = _phase_turn(problem, options, monitor, phase_seconds, deep=number == 0)
             turns = [*turns, by_phases] if boxes_first else [by_phases, *turns]
-        if by_program is not None and not use_phases and number == 1:
-            turns.append(by_program)
         yield turns
 
 
@@ -157,7 +165,8 @@ def _seconds_for_phases_and_boxes(free: int, n_relus: int) -> Iterator[tuple[flo
     if free <= FEW_INPUTS:
         phase_seconds, box_seconds, growth = 1.0, 4.0, 4.0
     elif free <= MANY_INPUTS or n_relus > MANY_RELUS:
-        phase_seconds, box_seconds, growth = 1.0, 1.0, 4.0
+        yield 1.0, 3.0
+        phase_seconds, box_seconds, growth = 4.0, 4.0, 4.0
     else:
         # A short look by both, then time for a search that closes without starting again.
         yield 0.5, 1.5
@@ -167,13 +176,15 @@ def _seconds_for_phases_and_boxes(free: int, n_relus: int) -> Iterator[tuple[flo
         phase_seconds, box_seconds = growth * phase_seconds, growth * box_seconds
 
 
-def _phase_turn(problem: Problem, options: AutoOptions, monitor: Monitor, seconds: float) -> Turn:
-    """Return a search over phases from its beginning."""
+def _phase_turn(
+    problem: Problem, options: AutoOptions, monitor: Monitor, seconds: float, deep: bool
+) -> Turn:
+    """Return a search over phases from its beginning; a deep one is the quickest to close."""
     k, d = problem.network.n_relus, problem.dimension
     nodes = max(1, int(seconds / (NODE_SECONDS * (2 * k * (d + k) + 1))))
-    phase_options = phases.PhaseOptions(
-        max_nodes=nodes, nodes_per_call=NODES_PER_CALL, seed=options.seed
-    )
+    phase_options = phases.PhaseOptions(max_nodes=nodes, seed=options.seed)
+    if not deep:
+        phase_options = replace(phase_options, nodes_per_call=NODES_PER_CALL)
     run = partial(phases.solve, problem, phase_options, monitor)
     return Turn(phases.ENGINE, run, "nodes", nodes)
 
@@ -186,7 +197,7 @@ class _BoxTurns:
         self._options = boxes.BoxOptions(seed=options.seed)
         self._search: boxes.BoxSearch | None = None
         weights = sum(
-            matrix.shape[0] * matrix.shape[1]
+            np.count_nonzero(dense(matrix))
             for layer in problem.network.layers
             for source, matrix in layer.terms.items()
             if source > 0
@@ -194,9 +205,12 @@ class _BoxTurns:
         products = 2 * (problem.dimension + 5) * weights
         self._seconds_per_box = BOX_SECONDS + SECONDS_PER_PRODUCT * products
 
-    def turn(self, seconds: float) -> Turn:
-        """Return a turn that goes on with the search."""
-        count = max(1, int(seconds / self._seconds_per_box))
+    def boxes_in(self, seconds: float) -> int:
+        """Return how many boxes that is."""
+        return max(1, int(seconds / self._seconds_per_box))
+
+    def turn(self, count: int) -> Turn:
+        """Return a turn of so many boxes that goes on with the search."""
         return Turn(boxes.ENGINE, partial(self._advance, count), "boxes", count)
 
     def _advance(self, count: int) -> EngineResult:
