@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
-from nnbo_mip.exact.bounds.flat import FlatSystem, flatten
+from nnbo_mip.exact.bounds.flat import flatten
 from nnbo_mip.exact.bounds.lp_bounds import tighten_layers
 from nnbo_mip.exact.bounds.program import Program, build_program
 from nnbo_mip.exact.branching.phases import undecided_system, with_flat_bounds
@@ -53,18 +52,11 @@ class CpuMonitor(Monitor):
 
 @dataclass(frozen=True, eq=False)
 class Root:
-    """A problem with its incumbent, its undecided ReLUs and its linear program."""
+    """A problem with its incumbent and its linear program."""
 
     problem: Problem
     monitor: Monitor
-    flat: FlatSystem
     program: Program
-
-    @cached_property
-    def starts(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """Return how many columns each ReLU reads: inputs and ReLUs of earlier layers; (K,)."""
-        level = self.flat.level
-        return self.flat.n_inputs + np.searchsorted(level, level)
 
     @property
     def cutoff(self) -> float:
@@ -95,4 +87,4 @@ def prepare(problem: Problem, monitor: Monitor) -> Root:
     flat, bounds = undecided_system(problem, lower, upper)
     flat = tighten_layers(problem, flat, lower, upper, monitor)
     flat = flatten(problem.network, with_flat_bounds(bounds, flat))
-    return Root(problem, monitor, flat, build_program(problem, flat, lower, upper))
+    return Root(problem, monitor, build_program(problem, flat, lower, upper))

@@ -74,6 +74,16 @@ class Program:
         """Number of undecided ReLUs, K."""
         return len(self.scale)
 
+    @property
+    def data(self) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+        """What compiled code reads: A, r, objective, constant."""
+        return self.A, self.r, self.objective, self.constant
+
+    @property
+    def errors(self) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+        """What its bounds are widened by: sizes, row_sizes, row_errors, base_error."""
+        return self.sizes, self.row_sizes, self.row_errors, self.base_error
+
     def to_point(self, y: FloatArray) -> FloatArray:
         """Map the first d columns back to x."""
         return np.asarray(self.lower + self.width * y[: self.n_inputs])

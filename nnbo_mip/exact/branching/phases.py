@@ -4,8 +4,10 @@ The network is flattened to its undecided ReLUs, whose bounds are tightened by l
 programs. Then a search fixes one ReLU active or inactive, or halves a grid, at a time.
 Nodes are bounded by the dense dual simplex of `exact.bounds.simplex`; a subtree is explored
 depth first in compiled code, and what it leaves open goes back to a heap ordered by
-bound. Once a search has proven long, inputs and ReLUs are tightened under the condition
-that only points above the cut-off matter, and it starts again with the better program.
+bound. Once a search has proven long, batched dual ascent goes on with the open nodes of a
+plain box (`phase_ascent`). For other domains inputs and ReLUs are tightened under the
+condition that only points above the cut-off matter, and the search starts again with the
+better program.
 
 The bound is rigorous: every discarded node's bound was recomputed from its multipliers
 in outward-rounded arithmetic, and the linear programs themselves are never trusted.
@@ -23,6 +25,7 @@ from nnbo_mip.exact.bounds.flat import Bounds, FlatSystem, flatten
 from nnbo_mip.exact.bounds.lp_bounds import tighten_above, tighten_layers
 from nnbo_mip.exact.bounds.program import Program, build_program
 from nnbo_mip.exact.bounds.relaxation import Relaxer
+from nnbo_mip.exact.branching.phase_ascent import AscentOptions, AscentSearch, is_for_ascent
 from nnbo_mip.exact.branching.phase_queue import PhaseQueue
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.primal import climb, climb_regions
@@ -50,8 +53,11 @@ class PhaseOptions:
         Nodes bounded before the search stops with what it has.
     nodes_per_call : int
         Nodes a subtree may take before its open nodes return to the heap.
+    nodes_before_ascent : int
+        Nodes after which dual ascent takes over, where the domain is a plain box.
     nodes_before_tightening : int
-        Nodes after which bounds are tightened under the cut-off and the search restarts.
+        Nodes after which bounds are tightened under the cut-off and the search restarts,
+        where it is not.
     tightening_rounds : int
         Rounds of that tightening; 0 never tightens.
     seed : int
@@ -60,16 +66,22 @@ class PhaseOptions:
 
     max_nodes: int = 1_000_000_000
     nodes_per_call: int = 2000
+    nodes_before_ascent: int = 5000
     nodes_before_tightening: int = 20_000
     tightening_rounds: int = 2
     seed: int = 0
 
     def __post_init__(self) -> None:
-        smallest = min(self.max_nodes, self.nodes_per_call, self.nodes_before_tightening)
+        smallest = min(
+            self.max_nodes,
+            self.nodes_per_call,
+            self.nodes_before_ascent,
+            self.nodes_before_tightening,
+        )
         if smallest < 1 or self.tightening_rounds < 0:
             raise InputError(
-                "max_nodes, nodes_per_call and nodes_before_tightening must be at least 1 and "
-                f"tightening_rounds at least 0; got {self}; raise them."
+                "max_nodes, nodes_per_call and what comes before ascent and tightening must be at "
+                f"least 1 and tightening_rounds at least 0; got {self}; raise them."
             )
 
 
@@ -95,12 +107,27 @@ def solve(problem: Problem, options: PhaseOptions, monitor: Monitor) -> EngineRe
 @cache
 def load_kernels() -> None:
     """Compile the kernels, once a machine, or load what was compiled, once a process."""
+    search = _small_search()
+    search.search_box(search.problem.domain.lower, search.problem.domain.upper)
+
+
+@cache
+def load_ascent_kernels() -> None:
+    """Do the same for the kernels that only a long search needs."""
+    search = _small_search()
+    lower, upper = search.problem.domain.lower, search.problem.domain.upper
+    search.monitor.offer(lower[None, :])
+    flat, _ = undecided_system(search.problem, lower, upper)
+    program = build_program(search.problem, flat, lower, upper)
+    search.ascend(program, PhaseQueue(program.low, program.high), AscentOptions(stalled_share=-1.0))
+
+
+def _small_search() -> _PhaseSearch:
     hidden = ([[1.0, 0.5], [-1.0, 0.7]], [0.1, -0.2])
     second = ([[1.0, -1.0], [0.3, 1.0]], [0.1, -0.3])
     network = Network.from_layers([hidden, second, ([[1.0, -1.0]], [0.0])])
     problem = Problem(network, Domain([-1.0, -1.5], [2.0, 1.0]))
-    search = _PhaseSearch(problem, PhaseOptions(max_nodes=3), Monitor(problem, 1e-3))
-    search.search_box(problem.domain.lower, problem.domain.upper)
+    return _PhaseSearch(problem, PhaseOptions(max_nodes=3), Monitor(problem, 1e-3))
 
 
 def undecided_system(
@@ -166,13 +193,26 @@ class _PhaseSearch:
         bounds = with_flat_bounds(bounds, flat)
         flat = flatten(self.problem.network, bounds)
         program = build_program(self.problem, flat, lower, upper)
-        rounds = self.options.tightening_rounds
-        limit = self.options.nodes_before_tightening if rounds else self.options.max_nodes
-        limit = min(limit, self.options.max_nodes)
-        left = self._search(program, limit)
-        for _ in range(rounds):
-            if left == -np.inf or self._out_of_budget():
-                break
+        options, queue = self.options, PhaseQueue(program.low, program.high)
+        if self.monitor.best_x is not None and is_for_ascent(self.problem, program):
+            self._search(program, queue, min(options.nodes_before_ascent, options.max_nodes))
+            if len(queue) and not self._out_of_budget():
+                with self.monitor.clock_stopped():
+                    load_ascent_kernels()
+                self.ascend(program, queue, AscentOptions())
+        elif options.tightening_rounds:
+            self._search(program, queue, min(options.nodes_before_tightening, options.max_nodes))
+            if len(queue) and not self._out_of_budget():
+                self._tighten_and_search(flat, bounds, lower, upper, queue.largest_bound())
+                return
+        self._search(program, queue, options.max_nodes - self.nodes)
+        self.settled = max(self.settled, queue.largest_bound())
+
+    def _tighten_and_search(
+        self, flat: FlatSystem, bounds: Bounds, lower: FloatArray, upper: FloatArray, left: float
+    ) -> None:
+        """Start again with what is known of points above the cut-off; `left` is proven."""
+        for _ in range(self.options.tightening_rounds):
             # Points not above the level are covered by the level itself.
             level = self.monitor.cutoff
             tightened = tighten_above(self.problem, flat, lower, upper, level, self.monitor)
@@ -186,23 +226,44 @@ class _PhaseSearch:
             flat, bounds = undecided_system(
                 self.problem, lower, upper, with_flat_bounds(bounds, flat)
             )
-        if left > -np.inf and not self._out_of_budget():
-            program = build_program(self.problem, flat, lower, upper)
-            left = min(left, self._search(program, self.options.max_nodes - self.nodes))
-        self.settled = max(self.settled, left)
+            if self._out_of_budget():
+                break
+        program = build_program(self.problem, flat, lower, upper)
+        queue = PhaseQueue(program.low, program.high)
+        self._search(program, queue, self.options.max_nodes - self.nodes)
+        self.settled = max(self.settled, min(left, queue.largest_bound()))
+
+    def ascend(self, program: Program, queue: PhaseQueue, options: AscentOptions) -> None:
+        """Search by dual ascent below the queue's nodes; what is left returns to the queue."""
+        d, k = program.n_inputs, program.n_relus
+        search = AscentSearch(self.problem, program, self.monitor, options)
+        opened = [queue.pop() for _ in range(len(queue))]
+        highs = np.array([high for _, high, _ in opened])
+        phases = np.where(highs[:, d : d + k] == 0.0, -1, highs[:, d + k : d + 2 * k] == 0.0)
+        bounds = np.array([bound for _, _, bound in opened])
+        phases, bounds = search.run(
+            phases.astype(np.int8), bounds, self.options.max_nodes - self.nodes
+        )
+        self.nodes += search.nodes
+        self.steps += search.steps
+        self.settled = max(self.settled, search.settled)
+        for fixed, bound in zip(phases, bounds, strict=True):
+            high = program.high.copy()
+            high[d : d + k][fixed < 0] = 0.0
+            high[d + k : d + 2 * k][fixed > 0] = 0.0
+            queue.push(program.low, high, bound)
 
     def _out_of_budget(self) -> bool:
         self.stopped = self.stopped or self.monitor.should_stop()
         return self.stopped or self.nodes >= self.options.max_nodes
 
-    def _search(self, program: Program, node_limit: int) -> float:
-        """Search one program; return the largest bound left open, -inf when it is done."""
+    def _search(self, program: Program, queue: PhaseQueue, node_limit: int) -> None:
+        """Search below a program's open nodes until none is left, or the limit is reached."""
         from nnbo_mip.exact.branching import phase_search
 
         monitor = self.monitor
         grids = _grids(self.problem, program)
         stack = _stack_size(program)
-        queue = PhaseQueue(program.low, program.high)
         # No admissible point scores below the negated magnitude.
         floor = -1.01 * self.problem.rounding.magnitude - self.problem.rounding.output
         most = self._nodes_per_call(program)
@@ -248,7 +309,6 @@ class _PhaseSearch:
             if monitor.wants_report():
                 left = max(queue.largest_bound(), self.settled)
                 monitor.report(ENGINE, left, nodes=self.nodes, open=len(queue))
-        return queue.largest_bound()
 
     def _nodes_per_call(self, program: Program) -> int:
         """Return how many nodes to explore between two looks at the clock, by their size."""

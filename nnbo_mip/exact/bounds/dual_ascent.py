@@ -1,4 +1,4 @@
-r"""Compiled parts of `benchmarks.phase_bounds_ascent`: bounds of many nodes at once.
+r"""Dual ascent (alpha/beta-CROWN), compiled: bounds of many nodes of a phase search at once.
 
 Arrays carry `LANES` nodes last, (tiles, K, LANES) in float32, so that every inner loop is a
 vector loop. With a_j the coefficient that the ReLUs after j and the objective give h_j,
@@ -10,15 +10,22 @@ where an open ReLU has s = u / (u - l), tau = -s l, any alpha in [0, 1] and beta
 active one s = alpha = 1, beta >= 0; an inactive one s = alpha = 0, beta <= 0. The bound is
 convex in each rho_j, with derivative z_j, the pre-activation at the relaxed point that
 attains it.
+
+These are dual multipliers of the program of `exact.bounds.program`: ``-max(a_j, 0)`` for the
+triangle, and for ``h_j - z_j`` what else is in rho_j. The ascent proves nothing; `prove`
+recomputes the bound of its multipliers in float64 and rounds it outward.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from nnbo_mip.exact.bounds.simplex import safe_bound
 from nnbo_mip.exact.compiled import compiled
 
 LANES = 128
+"""As many as `ascent_nodes.CHUNK`."""
+
 F = np.float32
 FAST = {"contract", "reassoc", "nsz"}
 
@@ -190,3 +197,44 @@ def _losses(phase, upper, offset, weight, mean_z, mean_a):
             closed = phase[j, q] != 0
             mean_z[j, q] = F(-1) if closed else max(on, F(1e-6))
             mean_a[j, q] = F(-1) if closed else max(off, F(1e-6))
+
+
+@compiled()
+def prove(data, errors, root_low, root_high, phases, alphas, betas, coefficients, scale, bounds):
+    """Lower bounds (N,) to those of the multipliers, recomputed and rounded outward.
+
+    Parameters
+    ----------
+    data, errors : (A, r, c, constant), (sizes, row_sizes, row_errors, base_error)
+        The program.
+    root_low, root_high : (n + m,) arrays
+        Its ends without phases.
+    phases, alphas, betas, coefficients : (N, K) arrays
+    scale : float
+        What the ascent divided the objective by.
+    bounds : (N,) array
+    """
+    A, r, c, constant = data
+    sizes, row_sizes, row_errors, base_error = errors
+    m, n = A.shape
+    k = phases.shape[1]
+    mu, e = np.empty(m), np.empty(n)
+    low, high = np.empty(n + m), np.empty(n + m)
+    for node in range(len(phases)):
+        low[:], high[:], mu[:] = root_low, root_high, 0.0
+        for j in range(k):
+            a, beta = scale * coefficients[node, j], scale * betas[node, j]
+            if phases[node, j] == 0:
+                mu[j] = min(a, 0.0) * alphas[node, j]
+                mu[k + j] = -max(a, 0.0)
+            elif phases[node, j] > 0:
+                mu[j] = a + beta
+                high[n + j] = 0.0
+            else:
+                mu[j] = beta
+                high[n - k + j] = 0.0
+        bound = safe_bound(
+            A, r, c, constant, low, high, mu, e, sizes, row_sizes, row_errors, base_error
+        )
+        if bound < bounds[node]:
+            bounds[node] = bound

@@ -1,4 +1,4 @@
-"""Nodes where the ascent stalls: the project's dual simplex, node after node.
+"""Bounds of many similar nodes by the dual simplex, node after node.
 
 Every node starts from the dictionary where the one before ended: all variables have finite
 ends, so any dictionary becomes dual feasible by moving its non-basic variables to the ends
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.phase_bounds_root import Root
+from nnbo_mip.exact.bounds.program import Program
 from nnbo_mip.exact.bounds.simplex import (
     INFEASIBLE,
     OPTIMAL,
@@ -31,26 +31,48 @@ Choice = np.ndarray[tuple[int], np.dtype[np.int64]]
 Phases = np.ndarray[tuple[int, int], np.dtype[np.int8]]
 
 
-def bound_stalled(root: Root, phases: Phases) -> tuple[FloatArray, Choice, int]:
-    """Return proven bounds of nodes (N, K), where to branch, and the simplex steps.
+def bound_similar(
+    program: Program, phases: Phases, cutoff: float
+) -> tuple[FloatArray, Choice, FloatArray, int]:
+    """Bound nodes by their linear programs, up to where they fall below the cut-off.
 
-    The ReLU to branch on has the largest violation times multiplier of its triangle; it is
-    -1 where nothing is violated. The relaxed points are offered.
+    Parameters
+    ----------
+    program : Program
+    phases : (N, K) array
+        1 active, -1 inactive, 0 open.
+    cutoff : float
+
+    Returns
+    -------
+    bounds : (N,) array, proven
+    branch : (N,) array
+        Of the open ReLUs that are violated the one with the largest violation times
+        multiplier of its triangle; -1 where none is.
+    points : (N, d) array
+        Relaxed points in the program's units; 0 for a node that is done.
+    steps : int
     """
-    p = root.program
     often_fixed = np.argsort(np.abs(phases).sum(axis=0))
     order = np.lexsort(phases.T[often_fixed])  # sorted by the most often fixed ReLU first
-    sorted_bounds = np.empty(len(phases))
-    points = np.zeros((len(phases), p.n_inputs))
-    sorted_branch = np.full(len(phases), -1)
-    data = (p.A, p.r, p.objective, p.constant)
-    errors = (p.sizes, p.row_sizes, p.row_errors, p.base_error)
-    out = (sorted_bounds, sorted_branch, points)
-    steps = _bound_all(data, errors, p.low, p.high, p.n_inputs, phases[order], root.cutoff, out)
-    bounds, branch = np.empty_like(sorted_bounds), np.empty_like(sorted_branch)
-    bounds[order], branch[order] = sorted_bounds, sorted_branch
-    root.offer(points[sorted_bounds > root.cutoff])
-    return bounds, branch, int(steps)
+    out = (
+        np.empty(len(phases)),
+        np.full(len(phases), -1),
+        np.zeros((len(phases), program.n_inputs)),
+    )
+    steps = _bound_all(
+        program.data,
+        program.errors,
+        program.low,
+        program.high,
+        program.n_inputs,
+        phases[order],
+        cutoff,
+        out,
+    )
+    back = np.empty_like(order)
+    back[order] = np.arange(len(order))
+    return out[0][back], out[1][back], out[2][back], int(steps)
 
 
 @compiled()
