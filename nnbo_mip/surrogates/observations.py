@@ -5,6 +5,7 @@ u = (x - x_center) / x_scale,      v = (y - y_center) / y_scale
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,9 @@ from nnbo_mip.network.builder import GraphBuilder
 
 NEGLIGIBLE_SPREAD = 16 * np.finfo(np.float64).eps
 """Values whose spread is below this part of their size differ by rounding only."""
+
+LEAST_SCALE = 4.0 * float(np.finfo(np.float64).tiny)
+"""A smaller scale has no finite reciprocal, or loses digits; such values count as constant."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,17 +123,17 @@ class Standardization:
             x_scale = np.array([scale for _, scale in moments])
         y_center, y_scale = _moments(data.y) if outputs else (0.0, 1.0)
         if y_range is not None:
-            low, high = y_range
-            y_center, y_scale = low + 0.5 * (high - low), 0.5 * (high - low)
+            low, high = (float(end) for end in y_range)
+            y_center, y_scale = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
         return Standardization(x_center, x_scale, y_center, y_scale)
 
     def inward(self, X: npt.NDArray[np.float64]) -> FloatArray:
         """Return points (n, d) in the model's units."""
-        return np.asarray((X - self.x_center) / self.x_scale)
+        return _inward(X, self.x_center, self.x_scale)
 
     def values_inward(self, y: FloatArray) -> FloatArray:
         """Return values (n,) in the model's units."""
-        return np.asarray((y - self.y_center) / self.y_scale)
+        return _inward(y, self.y_center, self.y_scale)
 
     def input_of(self, builder: GraphBuilder) -> Affine:
         """Return the standardized input as a value of a network under construction."""
@@ -141,23 +145,33 @@ def check_y_range(y_range: object) -> None:
     """Refuse a known range of y that is none."""
     if y_range is None:
         return
-    ends = np.asarray(y_range, dtype=np.float64) if isinstance(y_range, tuple | list) else None
-    if ends is None or ends.shape != (2,) or not np.isfinite(ends).all() or ends[0] >= ends[1]:
+    pair = list(y_range) if isinstance(y_range, tuple | list) else []
+    low = high = np.nan
+    if len(pair) == 2 and all(isinstance(end, int | float | np.number) for end in pair):
+        with contextlib.suppress(OverflowError):  # an integer may be larger than any float
+            low, high = float(pair[0]), float(pair[1])
+    half, largest = 0.5 * high - 0.5 * low, max(abs(low), abs(high))
+    if not (np.isfinite(half) and half >= max(LEAST_SCALE, NEGLIGIBLE_SPREAD * largest)):
         raise InputError(
             f"y_range must be None or a pair (low, high) with low < high; got {y_range!r}; "
             "give the known range of y."
         )
 
 
+def _inward(
+    values: FloatArray, center: FloatArray | float, scale: FloatArray | float
+) -> FloatArray:
+    """Return (values - center) / scale; halves, as a difference of the largest overflows."""
+    return np.asarray((0.5 * values - 0.5 * center) / (0.5 * scale))
+
+
 def _moments(values: FloatArray) -> tuple[float, float]:
     """Return mean and standard deviation, safe for any finite size; deviation 1 if constant."""
-    largest = float(np.abs(values).max())
-    if largest == 0.0:
-        return 0.0, 1.0
     # Scaled by a power of two first, so that squares neither overflow nor vanish.
-    unit = 2.0 ** np.floor(np.log2(largest))
-    scaled = values / unit
-    center, spread = float(scaled.mean()), float(scaled.std())
-    if spread <= NEGLIGIBLE_SPREAD * float(np.abs(scaled).max()):
+    exponent = int(np.frexp(np.abs(values).max())[1])
+    scaled = np.ldexp(values, -exponent)
+    spread = float(scaled.std())
+    deviation = float(np.ldexp(spread, exponent))
+    if spread <= NEGLIGIBLE_SPREAD * float(np.abs(scaled).max()) or deviation < LEAST_SCALE:
         return float(values[0]), 1.0
-    return center * unit, spread * unit
+    return float(np.ldexp(scaled.mean(), exponent)), deviation
