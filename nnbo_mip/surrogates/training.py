@@ -73,6 +73,8 @@ class Schedule:
         lambda in ``loss + lambda sum w^2``.
     restore_best : bool
         Whether the weights of the epoch with the lowest loss are kept instead of the last.
+    warmup : float
+        Part of the epochs, 0 to below 1, in which the step size grows linearly from zero.
     """
 
     epochs: int
@@ -80,18 +82,23 @@ class Schedule:
     decay: str = "cosine"
     weight_penalty: float = 0.0
     restore_best: bool = False
+    warmup: float = 0.0
 
     def __post_init__(self) -> None:
         check_count("epochs", self.epochs)
         check_number("learning_rate", self.learning_rate, above=0.0)
         check_choice("decay", self.decay, DECAYS)
         check_number("the weight penalty", self.weight_penalty, least=0.0)
+        check_number("warmup", self.warmup, least=0.0, below=1.0)
 
     def step_size(self, epoch: int) -> float:
         """Step size of an epoch, counted from 0."""
+        rate = self.learning_rate
+        if epoch + 1 < self.warmup * self.epochs:
+            rate *= (epoch + 1) / (self.warmup * self.epochs)
         if self.decay == "constant":
-            return self.learning_rate
-        return 0.5 * self.learning_rate * (1.0 + math.cos(math.pi * epoch / self.epochs))
+            return rate
+        return 0.5 * rate * (1.0 + math.cos(math.pi * epoch / self.epochs))
 
 
 def train(make: Callable[[torch.Generator], M], schedule: Schedule, seed: int, family: str) -> M:
