@@ -41,7 +41,9 @@ DAMAGE = (
 Array: TypeAlias = npt.NDArray[Any]
 
 
-def read_npz(path: str | Path, max_bytes: int = MAX_BYTES) -> dict[str, Array]:
+def read_npz(
+    path: str | Path, max_bytes: int = MAX_BYTES, what: str = "the network"
+) -> dict[str, Array]:
     """Read every array of an ``.npz`` archive.
 
     Parameters
@@ -50,13 +52,15 @@ def read_npz(path: str | Path, max_bytes: int = MAX_BYTES) -> dict[str, Array]:
         The archive.
     max_bytes : int
         Largest uncompressed size in total; larger archives are refused unread.
+    what : str
+        How the error calls a file that cannot be opened.
 
     Raises
     ------
     FileFormatError
         When it is not an archive of plain arrays, is truncated, or is too large.
     """
-    with open_file(path, "the network") as stream:
+    with open_file(path, what) as stream:
         try:
             return _read_members(path, stream, max_bytes)
         except FileFormatError:

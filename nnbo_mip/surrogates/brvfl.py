@@ -25,8 +25,9 @@ from nnbo_mip.surrogates.bayesian_linear import (
 from nnbo_mip.surrogates.brvfl_belief import BrvflBelief, QuadraticForm, brvfl_capabilities
 from nnbo_mip.surrogates.checks import check_choice, check_count, check_flag, check_number
 from nnbo_mip.surrogates.evidence import check_alpha, learn_alpha
-from nnbo_mip.surrogates.features import ACTIVATIONS, RandomFeatures
+from nnbo_mip.surrogates.features import RandomFeatures
 from nnbo_mip.surrogates.observations import Observations, Standardization, check_y_range
+from nnbo_mip.surrogates.stack import ACTIVATIONS
 
 __all__ = ["Brvfl", "BrvflBelief", "QuadraticForm"]
 

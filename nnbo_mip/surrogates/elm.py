@@ -20,10 +20,9 @@ import numpy.typing as npt
 
 from nnbo_mip.surrogates.abstract import Belief, Capability, Surrogate
 from nnbo_mip.surrogates.checks import check_choice, check_count, check_number
-from nnbo_mip.surrogates.features import ACTIVATIONS
 from nnbo_mip.surrogates.members import SPREADS, MemberBelief, member_capabilities
 from nnbo_mip.surrogates.observations import Observations, Standardization, check_y_range
-from nnbo_mip.surrogates.stack import Stack
+from nnbo_mip.surrogates.stack import ACTIVATIONS, Stack
 
 
 @dataclass(frozen=True)

@@ -28,10 +28,10 @@ from nnbo_mip.surrogates.abstract import Belief, Capability, Surrogate
 from nnbo_mip.surrogates.bayesian_linear import Spectrum
 from nnbo_mip.surrogates.checks import check_choice, check_count, check_flag, check_number
 from nnbo_mip.surrogates.evidence import check_alpha, learn_alpha
-from nnbo_mip.surrogates.features import ACTIVATIONS, RandomFeatures
+from nnbo_mip.surrogates.features import RandomFeatures
 from nnbo_mip.surrogates.members import SPREADS, MemberBelief, member_capabilities
 from nnbo_mip.surrogates.observations import Observations, Standardization, check_y_range
-from nnbo_mip.surrogates.stack import Stack
+from nnbo_mip.surrogates.stack import ACTIVATIONS, Stack
 
 ANCHORS = ("posterior", "prior")
 

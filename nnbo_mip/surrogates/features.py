@@ -21,8 +21,7 @@ import numpy.typing as npt
 from nnbo_mip.errors import UnsupportedError
 from nnbo_mip.network.affine import Affine, FloatArray
 from nnbo_mip.network.builder import GraphBuilder
-
-ACTIVATIONS = ("relu", "tanh")
+from nnbo_mip.surrogates.stack import ACTIVATIONS
 
 Array = npt.NDArray[Any]
 
@@ -119,9 +118,8 @@ class RandomFeatures:
     @staticmethod
     def from_arrays(arrays: Mapping[str, Array]) -> RandomFeatures:
         """Make the features that `to_arrays` described."""
-        return RandomFeatures(
-            arrays["directions"],
-            arrays["biases"],
-            str(arrays["activation"]),
-            bool(arrays["direct_link"]),
-        )
+        directions, biases = arrays["directions"], arrays["biases"]
+        activation = str(arrays["activation"])
+        if biases.shape != directions.shape[:1] or activation not in ACTIVATIONS:
+            raise ValueError("random features that do not fit together")
+        return RandomFeatures(directions, biases, activation, bool(arrays["direct_link"]))

@@ -23,6 +23,8 @@ from nnbo_mip.network.builder import GraphBuilder
 BLOCK = 1 << 23
 """Largest number of float64 values a hidden layer of all members holds at once."""
 
+ACTIVATIONS = ("relu", "tanh")
+
 Array = npt.NDArray[Any]
 
 
@@ -142,7 +144,12 @@ class Stack:
 
     def to_arrays(self) -> dict[str, Array]:
         """Return named arrays for a file."""
-        arrays: dict[str, Array] = {"activation": np.array(self.activation)}
+        arrays: dict[str, Array] = {
+            "activation": np.array(self.activation),
+            "layers": np.array(len(self.weights)),
+            "masked": np.array(self.masks is not None),
+            "linked": np.array(self.skip is not None),
+        }
         for prefix, group in (("W", self.weights), ("b", self.biases), ("m", self.masks or ())):
             arrays |= {f"{prefix}{index}": array for index, array in enumerate(group)}
         if self.skip is not None:
@@ -152,13 +159,36 @@ class Stack:
     @staticmethod
     def from_arrays(arrays: Mapping[str, Array]) -> Stack:
         """Make the stack that `to_arrays` described."""
+        count = int(arrays["layers"])
 
-        def group(prefix: str) -> tuple[FloatArray, ...]:
-            count = sum(key[0] == prefix and key[1:].isdigit() for key in arrays)
-            return tuple(arrays[f"{prefix}{index}"] for index in range(count))
+        def group(prefix: str, size: int) -> tuple[FloatArray, ...]:
+            return tuple(arrays[f"{prefix}{index}"] for index in range(size))
 
-        activation, skip = str(arrays["activation"]), arrays.get("skip")
-        return Stack(group("W"), group("b"), activation, group("m") or None, skip)
+        stack = Stack(
+            group("W", count),
+            group("b", count),
+            str(arrays["activation"]),
+            group("m", count - 1) if arrays["masked"] else None,
+            arrays["skip"] if arrays["linked"] else None,
+        )
+        stack._check_shapes()
+        return stack
+
+    def _check_shapes(self) -> None:
+        """Refuse arrays of a file that do not fit together."""
+        members, width = {1, self.n_members}, self.n_inputs
+        fit = self.activation in ACTIVATIONS
+        for weights, bias in zip(self.weights, self.biases, strict=True):
+            shape = (weights.shape[0], weights.shape[1], width)
+            fit &= weights.ndim == 3 and weights.shape == shape and len(weights) in members
+            width = weights.shape[1]
+            fit &= bias.ndim == 2 and bias.shape[1] == width and len(bias) in members
+        for mask, weights in zip(self.masks or (), self.weights, strict=False):
+            fit &= mask.shape == (self.n_members, weights.shape[1])
+        if self.skip is not None:
+            fit &= self.skip.shape == (self.n_members, width, self.n_inputs)
+        if not fit:
+            raise ValueError("layers, masks and links of members that do not fit together")
 
     # -- one block of points ----------------------------------------------------------
 
