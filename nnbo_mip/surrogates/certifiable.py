@@ -11,7 +11,8 @@ where l_j <= z_j <= u_j are interval bounds over [-1, 1]^d: the first sum takes 
 zero (an L1 norm over units of an L2 norm within), the second rewards bounds of one sign.
 After `pressed_share` of the epochs, units whose norm is at most `pruned_below` of the largest
 one of their layer are set to zero and stay so, since nothing pulls at a unit without
-weights; the other epochs fit what is left without pressure. Dead units are then removed.
+weights; the other epochs fit what is left without pressure. Dead units are then removed,
+and uncertainty is widened to the errors that are left at the data (`misfit`).
 """
 
 from __future__ import annotations
@@ -21,12 +22,17 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
+
 from nnbo_mip.surrogates.checks import check_choice, check_number
 from nnbo_mip.surrogates.training import Schedule, Trainable, descend, train
 from nnbo_mip.surrogates.unit_layer import UnitLayer, interval_bounds
 
 if TYPE_CHECKING:
     import torch
+
+    from nnbo_mip.surrogates.abstract import Belief
+    from nnbo_mip.surrogates.observations import Observations
 
 REFIT_STEP = 0.5
 """Step size of the last epochs, relative to that of the first."""
@@ -165,3 +171,19 @@ def train_certifiable(
         rest = replace(schedule, epochs=schedule.epochs - pressed_epochs)
         descend(model, rest, REFIT_STEP)
     return model
+
+
+def misfit(belief: Belief, data: Observations) -> float:
+    """Return how much larger errors at the data are than the std there, at least 1.
+
+    Networks without pressure interpolate; pressed ones need not, and where they agree on a
+    wrong value their spread understates the error. A family multiplies its uncertainty by
+
+        max(1, sqrt(sum_i (mean(x_i) - y_i)^2 / sum_i std(x_i)^2)).
+    """
+    errors, spread = belief.mean(data.X) - data.y, belief.std(data.X)
+    size = float(np.abs(errors).max(initial=0.0))
+    if size == 0.0 or not spread.any():
+        return 1.0
+    ratio = float(np.linalg.norm(errors / size) / np.linalg.norm(spread / size))
+    return max(1.0, ratio) if np.isfinite(ratio) else 1.0

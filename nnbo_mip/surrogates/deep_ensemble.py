@@ -29,7 +29,7 @@ import numpy.typing as npt
 from nnbo_mip.errors import InputError
 from nnbo_mip.surrogates.abstract import Capability, Surrogate
 from nnbo_mip.surrogates.anchors import Anchors
-from nnbo_mip.surrogates.certifiable import Pressure, pressure_of, train_certifiable
+from nnbo_mip.surrogates.certifiable import Pressure, misfit, pressure_of, train_certifiable
 from nnbo_mip.surrogates.checks import (
     check_choice,
     check_count,
@@ -189,6 +189,7 @@ class DeepEnsemble(Surrogate):
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> MemberBelief:
         """Train from scratch; see `Surrogate.fit`."""
+        pressure = pressure_of(self.certifiable)
         data = Observations.of(X, y)
         units = Standardization.of(data, inputs=False, outputs=True, y_range=self.y_range)
         model = train_certifiable(
@@ -196,13 +197,15 @@ class DeepEnsemble(Surrogate):
             self._schedule(len(data.y)),
             self.seed,
             self.name,
-            pressure_of(self.certifiable),
+            pressure,
         )
         noise = self.noise_floor * units.y_scale if self.noisy else 0.0
         stack = model.stack.frozen().without_dead_units()
-        return MemberBelief(
+        belief = MemberBelief(
             self.name, stack, units, self.spread, noise=noise, include_noise=self.include_noise
         )
+        # Noisy members have learned what they do not fit as noise.
+        return belief if pressure is None or self.noisy else belief.scaled(misfit(belief, data))
 
     def untrained(
         self, data: Observations, units: Standardization, generator: torch.Generator

@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.surrogates.abstract import Capability, Surrogate
-from nnbo_mip.surrogates.certifiable import Pressure, pressure_of, train_certifiable
+from nnbo_mip.surrogates.certifiable import Pressure, misfit, pressure_of, train_certifiable
 from nnbo_mip.surrogates.checks import (
     check_choice,
     check_count,
@@ -206,6 +206,7 @@ class McDropout(Surrogate):
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> MemberBelief:
         """Train from scratch, then draw the masks; see `Surrogate.fit`."""
+        pressure = pressure_of(self.certifiable, PRESSURES)
         data = Observations.of(X, y)
         units = Standardization.of(data, inputs=False, outputs=True, y_range=self.y_range)
         model = train_certifiable(
@@ -213,13 +214,13 @@ class McDropout(Surrogate):
             self._schedule(len(data.y)),
             self.seed,
             self.name,
-            pressure_of(self.certifiable, PRESSURES),
+            pressure,
         )
         masks = draw_masks(self.passes, self.hidden, self.p, model.generator)
         frozen = [mask.numpy().astype(np.float64) for mask in masks]
-        return MemberBelief(
-            self.name, model.stack.frozen(frozen).without_dead_units(), units, self.spread
-        )
+        stack = model.stack.frozen(frozen).without_dead_units()
+        belief = MemberBelief(self.name, stack, units, self.spread)
+        return belief if pressure is None else belief.scaled(misfit(belief, data))
 
     def untrained(
         self, data: Observations, units: Standardization, generator: torch.Generator

@@ -133,3 +133,18 @@ def test_a_pressure_is_a_level_or_an_object() -> None:
         Pressure(-1.0)
     with pytest.raises(InputError, match="pruned_below"):
         Pressure(1.0, pruned_below=1.0)
+
+
+def test_uncertainty_is_widened_to_the_errors_at_the_data() -> None:
+    X, y = bumpy(80)
+    narrow = Pressure(0.3)  # so hard that nothing but a constant is left
+    for surrogate in (FAMILIES[0], FAMILIES[2]):
+        belief = replace(surrogate, certifiable=narrow).fit(X, y)
+        errors = np.linalg.norm(belief.mean(X) - y)
+        assert errors > 0.5 * np.linalg.norm(y - y.mean())
+        assert np.linalg.norm(belief.std(X)) >= errors * (1.0 - 1e-9) or belief.scale == 1.0
+
+
+def test_noisy_members_are_not_widened() -> None:
+    X, y = bumpy(60)
+    assert replace(FAMILIES[1], certifiable="strong").fit(X, y).scale == 1.0
