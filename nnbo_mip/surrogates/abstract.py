@@ -122,7 +122,7 @@ class Belief(abc.ABC):
 
     @abc.abstractmethod
     def to_arrays(self) -> dict[str, Array]:
-        """Return plain arrays (numbers, never NaN, and text), of which `from_arrays` makes it again."""
+        """Return arrays of numbers (never NaN) or text, of which `from_arrays` makes it again."""
 
     @classmethod
     @abc.abstractmethod

@@ -4,13 +4,15 @@
         def make(self, **options):
             return Mine(**options)
 
-Needs pytest. `make` must accept `seed`; let it choose sizes that fit in a second.
+Needs pytest. `make` must accept `seed`; let it choose sizes that fit in a second. Register the
+surrogate under its name, so that `nnbo_mip.surrogates.load` finds it.
 """
 
 from __future__ import annotations
 
 import abc
 import dataclasses
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -37,6 +39,15 @@ def sample(n: int, d: int, seed: int = 7) -> tuple[FloatArray, FloatArray]:
     """Return n random points in [-1, 1]^d and the function `wave` there."""
     X = np.random.default_rng(seed).uniform(-1.0, 1.0, (n, d))
     return X, wave(X)
+
+
+def _global_state() -> list[bytes]:
+    """Return the states of the generators that every module shares."""
+    shared = np.random.get_state(legacy=False)["state"]  # noqa: NPY002 - see above
+    states = [shared["key"].tobytes(), shared["pos"].to_bytes(8, "little")]
+    if "torch" in sys.modules:
+        states.append(sys.modules["torch"].get_rng_state().numpy().tobytes())
+    return states
 
 
 class SurrogateContract(abc.ABC):
@@ -67,6 +78,13 @@ class SurrogateContract(abc.ABC):
     def test_the_belief_offers_what_the_surrogate_declared(self) -> None:
         assert self.belief().capabilities == self.make(seed=0).capabilities
 
+    def test_the_belief_is_of_the_declared_type_and_family(self) -> None:
+        made, belief = self.make(seed=0), self.belief()
+        assert isinstance(belief, made.belief_type)
+        assert belief.family == made.name
+        assert belief.n_inputs == 2
+        assert made.scalable in (True, False)
+
     def test_what_is_not_offered_is_refused_in_a_sentence(self) -> None:
         belief, X = self.belief(), self.probes()
         calls: dict[Capability, Callable[[], object]] = {
@@ -89,8 +107,9 @@ class SurrogateContract(abc.ABC):
 
     def test_values_are_finite_arrays_of_one_number_a_point(self) -> None:
         belief, X = self.belief(), self.probes()
-        for values in self._values(belief, X).values():
-            assert values.shape[0] == len(X)
+        for name, values in self._values(belief, X).items():
+            assert values.ndim == (2 if name == Capability.MEMBERS else 1)
+            assert len(values) == len(X)
             assert values.dtype == np.float64
             assert np.isfinite(values).all()
 
@@ -98,7 +117,10 @@ class SurrogateContract(abc.ABC):
         belief = self.belief()
         if Capability.STD in belief.capabilities:
             assert (belief.std(self.probes()) >= 0.0).all()
-        assert (belief.noise_std(self.probes()) >= 0.0).all()
+        noise = belief.noise_std(self.probes())
+        assert noise.shape == (len(self.probes()),)
+        assert (noise >= 0.0).all()
+        assert Capability.NOISE in belief.capabilities or not noise.any()
 
     def test_a_point_alone_has_the_values_it_has_in_a_batch(self) -> None:
         belief, X = self.belief(), self.probes()
@@ -174,6 +196,20 @@ class SurrogateContract(abc.ABC):
         for name, values in self._values(belief, X).items():
             assert np.array_equal(self._values(loaded, X)[name], values), name
 
+    def test_a_draw_is_one_function_for_a_seed(self, tmp_path: Path) -> None:
+        belief, X = self.belief(), self.probes()
+        if Capability.DRAWS not in belief.capabilities:
+            pytest.skip("no draws")
+        draw = belief.draw(3)
+        assert Capability.MEAN in draw.capabilities
+        assert draw.n_inputs == belief.n_inputs
+        values = draw.mean(X)
+        assert values.shape == (len(X),)
+        assert np.isfinite(values).all()
+        assert np.array_equal(belief.draw(3).mean(X), values)
+        draw.save(tmp_path / "draw.npz")
+        assert np.array_equal(load(tmp_path / "draw.npz").mean(X), values)
+
     # -- fitting ----------------------------------------------------------------------
 
     def test_the_same_seed_learns_the_same_bit_for_bit(self) -> None:
@@ -181,6 +217,17 @@ class SurrogateContract(abc.ABC):
         first = self._values(self.make(seed=3).fit(*sample(8, 2)), X)
         second = self._values(self.make(seed=3).fit(*sample(8, 2)), X)
         assert all(np.array_equal(first[name], second[name]) for name in first)
+
+    def test_global_randomness_is_neither_used_nor_changed(self) -> None:
+        X, results = self.probes(), []
+        for seed in (1, 2):
+            np.random.seed(seed)  # noqa: NPY002 - the global state is what this is about
+            if "torch" in sys.modules:
+                sys.modules["torch"].manual_seed(seed)
+            before = _global_state()
+            results.append(self._values(self.make(seed=3).fit(*sample(8, 2)), X))
+            assert _global_state() == before
+        assert all(np.array_equal(results[0][name], results[1][name]) for name in results[0])
 
     def test_fitting_leaves_its_arguments_alone(self) -> None:
         X, y = sample(6, 2)
