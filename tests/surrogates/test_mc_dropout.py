@@ -211,6 +211,17 @@ def test_the_loss_averages_over_masks_of_each_observation() -> None:
     assert losses.std() > 0.0
 
 
+def test_every_observation_has_masks_of_its_own() -> None:
+    """The mean over n equal observations varies by 1 / sqrt(n) of what one alone does."""
+    X, y = sample(1, 2)
+    deviations = []
+    for n in (1, 64):
+        model = untrained(McDropout((6,), p=0.4), np.repeat(X, n, axis=0), np.repeat(y, n))
+        with torch.no_grad():
+            deviations.append(np.std([model.loss().item() for _ in range(1000)]))
+    assert deviations[1] == pytest.approx(deviations[0] / 8.0, rel=0.15)
+
+
 def test_gradient_of_the_loss_is_its_slope() -> None:
     model = untrained(McDropout((4, 3), p=0.3), *sample(6, 2))
     stack = model.stack
