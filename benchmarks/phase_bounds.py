@@ -46,7 +46,7 @@ RECIPES = (
     Recipe("mlp", "rosenbrock", 10, 2, 64),
     Recipe("mlp", "rosenbrock", 20, 2, 32),
     Recipe("mlp", "levy", 20, 3, 32),
-    Recipe("mlp", "levy", 20, 2, 64),
+    Recipe("mlp", "ackley", 20, 3, 32),
 )
 FEWEST_INPUTS = 10
 """Of the networks in DIR only these: with fewer inputs boxes are the better branches."""
@@ -72,7 +72,7 @@ def ascent(problem: Problem, monitor: Monitor, options: AscentOptions) -> Outcom
     return Outcome(bound, search.nodes, search.steps)
 
 
-SIMPLEX = phases.PhaseOptions(nodes_before_ascent=10**9)
+SIMPLEX = phases.PhaseOptions(ascends=False)
 METHODS: dict[str, Callable[[Problem, Monitor], Outcome]] = {
     "as shipped": partial(engine, options=phases.PhaseOptions()),
     "dual simplex": partial(engine, options=SIMPLEX),
@@ -116,8 +116,8 @@ def measure(case: Case, method: str, gap: float, limit: float) -> Row:
         method,
         statistics.median(seconds),
         value,
-        outcome.bound,
-        gap_closed(value, outcome.bound, gap),
+        float(outcome.bound),
+        bool(gap_closed(value, outcome.bound, gap)),
         outcome.nodes,
         outcome.simplex_steps,
     )

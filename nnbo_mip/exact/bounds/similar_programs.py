@@ -8,6 +8,8 @@ a start from the slack basis takes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from nnbo_mip.exact.bounds.program import Program
@@ -27,12 +29,15 @@ NODES_BETWEEN_RESETS = 50
 MAX_STEPS = 2000
 VIOLATION = 1e-9
 
+WORK_PER_CALL = 10_000_000
+"""Nodes times entries of the dictionary that one compiled call may take."""
+
 Choice = np.ndarray[tuple[int], np.dtype[np.int64]]
 Phases = np.ndarray[tuple[int, int], np.dtype[np.int8]]
 
 
 def bound_similar(
-    program: Program, phases: Phases, cutoff: float
+    program: Program, phases: Phases, cutoff: float, should_stop: Callable[[], bool]
 ) -> tuple[FloatArray, Choice, FloatArray, int]:
     """Bound nodes by their linear programs, up to where they fall below the cut-off.
 
@@ -42,6 +47,8 @@ def bound_similar(
     phases : (N, K) array
         1 active, -1 inactive, 0 open.
     cutoff : float
+    should_stop : callable
+        Asked about once a tenth of a second; what is left then has the bound ``inf``.
 
     Returns
     -------
@@ -53,26 +60,29 @@ def bound_similar(
         Relaxed points in the program's units; 0 for a node that is done.
     steps : int
     """
+    count, steps = len(phases), 0
+    bounds, branch = np.full(count, np.inf), np.full(count, -1)
+    points = np.zeros((count, program.n_inputs))
     often_fixed = np.argsort(np.abs(phases).sum(axis=0))
     order = np.lexsort(phases.T[often_fixed])  # sorted by the most often fixed ReLU first
-    out = (
-        np.empty(len(phases)),
-        np.full(len(phases), -1),
-        np.zeros((len(phases), program.n_inputs)),
-    )
-    steps = _bound_all(
-        program.data,
-        program.errors,
-        program.low,
-        program.high,
-        program.n_inputs,
-        phases[order],
-        cutoff,
-        out,
-    )
-    back = np.empty_like(order)
-    back[order] = np.arange(len(order))
-    return out[0][back], out[1][back], out[2][back], int(steps)
+    at_once = max(1, WORK_PER_CALL // (program.A.size + 1))
+    for start in range(0, count, at_once):
+        if should_stop():
+            break
+        part = order[start : start + at_once]
+        out = (np.empty(len(part)), np.full(len(part), -1), np.zeros((len(part), points.shape[1])))
+        steps += _bound_all(
+            program.data,
+            program.errors,
+            program.low,
+            program.high,
+            program.n_inputs,
+            phases[part],
+            cutoff,
+            out,
+        )
+        bounds[part], branch[part], points[part] = out
+    return bounds, branch, points, int(steps)
 
 
 @compiled()

@@ -204,11 +204,12 @@ class AscentSearch:
 
         if len(nodes) == 0:
             return nodes
+        monitor = self.monitor
         bounds, branch, points, spent = bound_similar(
-            self.program, nodes.phases, self.monitor.cutoff
+            self.program, nodes.phases, monitor.cutoff, monitor.should_stop
         )
         self.steps += spent
-        self._offer(points[bounds > self.monitor.cutoff])
+        self._offer(points[np.isfinite(bounds) & (bounds > monitor.cutoff)])
         return replace(
             nodes,
             bounds=np.fmin(nodes.bounds, bounds),

@@ -53,8 +53,11 @@ class PhaseOptions:
         Nodes bounded before the search stops with what it has.
     nodes_per_call : int
         Nodes a subtree may take before its open nodes return to the heap.
+    ascends : bool
+        Whether dual ascent may take over at all.
     nodes_before_ascent : int
-        Nodes after which dual ascent takes over, where the domain is a plain box.
+        Nodes after which dual ascent takes over, where the domain is a plain box; a second's
+        work is the limit as well.
     nodes_before_tightening : int
         Nodes after which bounds are tightened under the cut-off and the search restarts,
         where it is not.
@@ -66,6 +69,7 @@ class PhaseOptions:
 
     max_nodes: int = 1_000_000_000
     nodes_per_call: int = 2000
+    ascends: bool = True
     nodes_before_ascent: int = 5000
     nodes_before_tightening: int = 20_000
     tightening_rounds: int = 2
@@ -194,8 +198,10 @@ class _PhaseSearch:
         flat = flatten(self.problem.network, bounds)
         program = build_program(self.problem, flat, lower, upper)
         options, queue = self.options, PhaseQueue(program.low, program.high)
-        if self.monitor.best_x is not None and is_for_ascent(self.problem, program):
-            self._search(program, queue, min(options.nodes_before_ascent, options.max_nodes))
+        ascends = options.ascends and self.monitor.best_x is not None
+        if ascends and is_for_ascent(self.problem, program):
+            limit = min(options.nodes_before_ascent, _nodes_of_a_call(program))
+            self._search(program, queue, min(limit, options.max_nodes))
             if len(queue) and not self._out_of_budget():
                 with self.monitor.clock_stopped():
                     load_ascent_kernels()
@@ -266,7 +272,7 @@ class _PhaseSearch:
         stack = _stack_size(program)
         # No admissible point scores below the negated magnitude.
         floor = -1.01 * self.problem.rounding.magnitude - self.problem.rounding.output
-        most = self._nodes_per_call(program)
+        most = min(self.options.nodes_per_call, _nodes_of_a_call(program))
         spent = 0
         while len(queue):
             if spent >= node_limit or self._out_of_budget():
@@ -310,11 +316,6 @@ class _PhaseSearch:
                 left = max(queue.largest_bound(), self.settled)
                 monitor.report(ENGINE, left, nodes=self.nodes, open=len(queue))
 
-    def _nodes_per_call(self, program: Program) -> int:
-        """Return how many nodes to explore between two looks at the clock, by their size."""
-        m, n = program.A.shape
-        return int(min(self.options.nodes_per_call, max(10, WORK_PER_CALL // (m * n + 1))))
-
     def _offer(self, point: FloatArray, reached: float) -> None:
         """Offer a point the search came by, of relaxed value `reached`; a new best one climbs."""
         domain = self.problem.domain
@@ -334,6 +335,11 @@ def _worth_a_stop(monitor: Monitor) -> float:
     """Return the value above which the search should come back and raise the cut-off."""
     value = monitor.best_value
     return value if value == -np.inf else value + 0.1 * (monitor.cutoff - value) + 1e-12
+
+
+def _nodes_of_a_call(program: Program) -> int:
+    """Return how many nodes to explore between two looks at the clock, by their size."""
+    return int(max(10, WORK_PER_CALL // (program.A.size + 1)))
 
 
 def _stack_size(program: Program) -> int:
