@@ -2,7 +2,8 @@ r"""How far float64 passes and linear relaxations can be from real arithmetic.
 
 A dot product of n terms computed in floating point, in any order, differs from the
 real one by at most ``gamma_n * sum |a||x|`` with ``gamma_n = n u / (1 - n u)`` and
-``u = 2^-53`` (plus an absolute term for underflow). Every quantity the engines compute
+``u = 2^-53`` (plus an absolute term for underflow, eta = 2^-1074 times what it can grow
+to). Every quantity the engines compute
 over a box (forward passes, interval bounds, linear relaxations with slopes in [0, 1]
 and offsets of at most ``max|z|``) is a chain of such products whose summands are
 bounded by those of the *magnitude network*
@@ -11,7 +12,10 @@ bounded by those of the *magnitude network*
 
 so one constant a neuron, valid for the whole box and every box inside it, covers all
 of them: ``error_l = gamma_N * m_l`` where N adds up the lengths of all products on a
-path, with a factor for the few elementwise operations in between. In float64 these
+path, with a factor for the few elementwise operations in between. Underflow adds
+``eta N (G_l + sum_{k < l} |m_k|_1)``: a value that is off by eta reaches neuron l by the gain
+``G_l = 1 + sum_k |W_{l,k}| G_k``, a coefficient of h_k that is off by eta meets a unit of
+magnitude m_k. In float64 these
 constants are about 1e-12 of the magnitudes, far below any useful gap, and cost nothing
 a box.
 """
@@ -85,7 +89,9 @@ def _rounding_model(network: Network, lower: FloatArray, upper: FloatArray) -> R
         # A relaxation adds one offset of at most |z| for every layer it passes, so its
         # summands are at most (position + 1) times those of the magnitude network.
         factor = gamma(OPERATIONS_PER_TERM * length) * (position + 1)
-        underflow = SMALLEST_SUBNORMAL * OPERATIONS_PER_TERM * length * gain
+        # A coefficient of a relaxation that underflows is multiplied by a unit's magnitude.
+        reach = sum(float(earlier.sum()) for earlier in magnitudes) * (position + 1)
+        underflow = SMALLEST_SUBNORMAL * OPERATIONS_PER_TERM * length * (gain + reach)
         errors.append(factor * magnitude + underflow)
         magnitudes.append(magnitude)
         gains.append(gain)
@@ -111,7 +117,9 @@ def _propagate(
     path = 0
     for source in affine.terms:
         weights = np.abs(dense(affine.terms[source]))
-        magnitude = magnitude + weights @ magnitudes[source]
+        # A product that underflows loses less than a subnormal, however small it is.
+        vanishing = SMALLEST_SUBNORMAL * np.count_nonzero(weights, axis=1)
+        magnitude = magnitude + weights @ magnitudes[source] + vanishing
         gain = gain + weights @ gains[source]
         summands += weights.shape[1]
         path = max(path, longest[source])

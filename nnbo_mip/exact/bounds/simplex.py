@@ -237,7 +237,7 @@ def safe_bound(A, r, c, constant, low, high, mu, e, sizes, row_sizes, row_errors
         e[k] = c[k]
     total = constant
     magnitude = abs(constant)
-    error = base_error
+    error = base_error + 4.0 * (m + 2) * (n + 2) * 2.0**-1070  # what underflows
     for i in range(m):
         if mu[i] == 0.0:
             continue

@@ -22,7 +22,8 @@ terms, and those are bounded, for the whole domain, by
 
     m_0 = |x|,    M_l = |b_l| + sum_k |W| M_k,    m_l = |b_l| + sum_k |W| (m_k + M_k),
 
-the second term in the bracket for the offsets o. Those constants widen every bound.
+the second term in the bracket for the offsets o. Those constants widen every bound, and so
+does what underflow takes from values and, times the ranges of units, from coefficients.
 """
 
 from __future__ import annotations
@@ -36,6 +37,9 @@ from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.network.graph import Network
 
 SLOPE_ROUNDS = 3
+VANISHING = 2.0**-1070
+"""More than any product loses by underflow."""
+
 OPERATIONS = 12
 """Rounded operations that a term can meet between two affine maps, counted generously."""
 
@@ -267,7 +271,9 @@ def _rounding_errors(network: Network, size: FloatArray) -> list[FloatArray]:
         gain = inflate * (1.0 + sum(w @ gains[k] for k, w in weights.items()))
         # Forwards once and, for the output, backwards once: twice the operations.
         gamma = 2.0 * length * 2.0**-53 / (1.0 - 2.0 * length * 2.0**-53)
-        error = 2.0 * gamma * total + length * 2.0**-1070 * gain
+        # What underflows in a value grows by the gain, in a coefficient by a unit's range.
+        reach = len(ranges) * sum(float(earlier.sum()) for earlier in (*ranges, *sizes))
+        error = 2.0 * gamma * total + length * VANISHING * (gain + reach)
         errors.append(error)
         ranges.append(range_ + error)  # the ends that offsets are made of contain the error
         sizes.append(total)

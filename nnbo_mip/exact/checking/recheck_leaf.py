@@ -175,7 +175,8 @@ def _candidates(output: Dyadic, conditions: list[Dyadic], leaf: Leaf) -> Iterato
     for relief in RELIEFS:
         multipliers = nothing.copy()
         prices = _prices(target / scale, slopes, constants + relief)
-        multipliers[chosen] = np.nan_to_num(prices * scale / sizes[chosen])
+        with np.errstate(over="ignore"):  # any multipliers will do, good ones or not
+            multipliers[chosen] = np.nan_to_num(prices * scale / sizes[chosen])
         yield multipliers
 
 

@@ -156,7 +156,9 @@ class NodeProgram:
         reach_x = np.maximum(np.abs(node.lower), np.abs(node.upper))
         magnitude = abs(objective.constant) + np.abs(p) @ (np.abs(self.b) + reach_z)
         magnitude += mu @ np.abs(self._limits) + size @ np.append(reach_x, reach_z)
-        bound = float(total + self._gamma * magnitude)
+        # Coefficients that underflow meet the reach of what they multiply.
+        vanishing = self._gamma * 2.0**-1000 * (1.0 + reach_x.sum() + reach_z.sum())
+        bound = float(total + self._gamma * magnitude + vanishing)
         return bound if np.isfinite(bound) else np.inf
 
     # -- the solver -------------------------------------------------------------------
