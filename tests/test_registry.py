@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import nnbo_mip as nm
 from nnbo_mip.errors import InputError, MissingExtraError
 from nnbo_mip.registry import Registry
 
@@ -308,3 +309,15 @@ def test_a_plug_in_that_cannot_be_imported_says_why(
     distributions.add("shapes_of_anna", "star = shapes_of_anna:Star", source)
     with pytest.raises(MissingExtraError, match=rf"'star' of shapes_of_anna:Star .*{reason}"):
         shapes.create("star")
+
+
+# -- the package's own ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", nm.surrogates.available())
+def test_every_surrogate_can_be_made_by_its_name(name: str) -> None:
+    made = nm.surrogates.create(name, seed=3)
+    assert made.seed == 3
+    assert nm.surrogates.create(made) is made
+    with pytest.raises(InputError, match="got 'sede'"):
+        nm.surrogates.create(name, sede=3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -11,11 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.special import gamma, kv
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process import kernels as theirs
 
 from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.surrogates.gp import LIKELIHOODS, GaussianProcess
+from nnbo_mip.surrogates.gp import LIKELIHOODS, GaussianProcess, GpBelief
 from nnbo_mip.surrogates.gp_fitting import Hyperparameters
 from nnbo_mip.surrogates.gp_kernels import FORMS, Kernel
 from nnbo_mip.testing.surrogate_contract import sample
@@ -137,6 +139,13 @@ def test_mean_and_std_equal_scikit_learns(kernel: str, normalize: bool, noise: f
     np.testing.assert_allclose(observed, std, rtol=1e-8, atol=1e-8)
 
 
+def _likelihood(belief: GpBelief, y: FloatArray) -> float:
+    """Return the log likelihood of the values that a belief was fitted to."""
+    whitened = np.linalg.solve(belief.factor, (y - y.mean()) / y.std())
+    value = -0.5 * whitened @ whitened - np.log(belief.factor.diagonal()).sum()
+    return float(value - 0.5 * len(y) * math.log(2.0 * math.pi))
+
+
 @pytest.mark.parametrize(
     ("options", "kernel"),
     [
@@ -165,12 +174,7 @@ def test_a_fit_is_as_likely_as_scikit_learns_and_predicts_the_same(
         kernel, alpha=made.alpha, normalize_y=True, n_restarts_optimizer=10, random_state=0
     ).fit(X, y)
     belief = made.fit(X, y)
-    v = (y - y.mean()) / y.std()
-    root = belief.factor
-    whitened = np.linalg.solve(root, v)
-    likelihood = -0.5 * whitened @ whitened - np.log(root.diagonal()).sum()
-    likelihood -= 0.5 * len(y) * math.log(2.0 * math.pi)
-    assert likelihood >= model.log_marginal_likelihood_value_ - 1e-6
+    assert _likelihood(belief, y) >= model.log_marginal_likelihood_value_ - 1e-6
     probes = np.random.default_rng(9).uniform(-1.0, 1.0, (50, 2))
     mean, std = model.predict(probes, return_std=True)
     # Both climbs end where the gradient is 1e-5, not where it is zero.
@@ -282,3 +286,29 @@ def test_restarts_find_what_one_climb_misses() -> None:
     found = GaussianProcess(n_restarts=10, **options).fit(X, y)
     assert np.abs(stuck.mean(X) - y).max() > 0.5
     assert np.abs(found.mean(X) - y).max() < 0.05
+
+
+def _bowl(X: FloatArray) -> FloatArray:
+    return np.asarray(100.0 * (X[:, 1] - 2.0 * X[:, 0] ** 2) ** 2 + (0.5 - X[:, 0]) ** 2)
+
+
+def _ripples(X: FloatArray) -> FloatArray:
+    return np.asarray(np.sin(4.0 * X[:, 0]) + X.sum(axis=1))
+
+
+@pytest.mark.parametrize("f", [_bowl, _ripples])
+@pytest.mark.parametrize("ard", [False, True])
+def test_the_first_climb_does_not_leap_into_a_corner(
+    f: Callable[[FloatArray], FloatArray], ard: bool
+) -> None:
+    X = np.random.default_rng(220).uniform(-1.0, 1.0, (20, 2))
+    y = f(X)
+    kernel = theirs.ConstantKernel() * theirs.RBF([1.0, 1.0] if ard else 1.0)
+    model = GaussianProcessRegressor(kernel, alpha=1e-7, normalize_y=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # that it ends at its bounds
+        theirs_alone = model.fit(X, y).log_marginal_likelihood_value_
+    climbed = _likelihood(GaussianProcess(ard=ard, n_restarts=0).fit(X, y), y)
+    searched = _likelihood(GaussianProcess(ard=ard, n_restarts=20).fit(X, y), y)
+    assert climbed > theirs_alone + 10.0
+    assert climbed == pytest.approx(searched, abs=1e-3)
