@@ -41,15 +41,18 @@ FEW_RELUS = 40
 """ReLUs up to which phases go first whatever the number of inputs."""
 
 MANY_RELUS = 130
-"""ReLUs beyond which phases have closed nothing that boxes do not."""
+"""ReLUs beyond which phases have seldom closed what boxes do not."""
 
-NODES_PER_CALL = 150
-"""Nodes below which the phase search looks for the node with the largest bound again. Searches
-that close take a fifth longer than with 2000, and open bounds are much tighter."""
+NODES_BEFORE_ASCENT = 1000
+"""Nodes of a long turn before dual ascent takes over: open bounds are tighter the sooner it
+does. The first turn is short and keeps to the dual simplex, which closes easy networks."""
 
-NODE_SECONDS, BOX_SECONDS, SECONDS_PER_PRODUCT = 5e-9, 1e-5, 1.5e-10
-"""Rough times of a node for each entry of its dictionary, of a box, and of a box for each
-product. Budgets are computed from them once: they need not be right, and no clock is read."""
+NODE_SECONDS, ASCENT_SECONDS = 5e-9, 1.5e-9
+"""Rough times of a node of the dual simplex and of dual ascent, for each entry of its
+dictionary. Budgets are computed from them once: they need not be right, no clock is read."""
+
+BOX_SECONDS, SECONDS_PER_PRODUCT = 1e-5, 1.5e-10
+"""Rough times of a box, beside its products, and of a product."""
 
 BOXES_BEFORE_PROGRAM = 2_700_000
 """Boxes before a network that the phase engine does not take is tried as a program."""
@@ -155,7 +158,7 @@ def _rounds(
     for number, (phase_seconds, box_seconds) in enumerate(budgets):
         turns = [box_turns.turn(box_turns.boxes_in(box_seconds))]
         if use_phases:
-            by_phases = _phase_turn(problem, options, monitor, phase_seconds, deep=number == 0)
+            by_phases = _phase_turn(problem, options, monitor, phase_seconds, short=number == 0)
             turns = [*turns, by_phases] if boxes_first else [by_phases, *turns]
         yield turns
 
@@ -177,14 +180,16 @@ def _seconds_for_phases_and_boxes(free: int, n_relus: int) -> Iterator[tuple[flo
 
 
 def _phase_turn(
-    problem: Problem, options: AutoOptions, monitor: Monitor, seconds: float, deep: bool
+    problem: Problem, options: AutoOptions, monitor: Monitor, seconds: float, short: bool
 ) -> Turn:
-    """Return a search over phases from its beginning; a deep one is the quickest to close."""
+    """Return a search over phases from its beginning."""
     k, d = problem.network.n_relus, problem.dimension
-    nodes = max(1, int(seconds / (NODE_SECONDS * (2 * k * (d + k) + 1))))
+    by_ascent = problem.domain.is_box and not short
+    per_entry = ASCENT_SECONDS if by_ascent else NODE_SECONDS
+    nodes = max(1, int(seconds / (per_entry * (2 * k * (d + k) + 1))))
     phase_options = phases.PhaseOptions(max_nodes=nodes, seed=options.seed)
-    if not deep:
-        phase_options = replace(phase_options, nodes_per_call=NODES_PER_CALL)
+    if by_ascent:
+        phase_options = replace(phase_options, nodes_before_ascent=NODES_BEFORE_ASCENT)
     run = partial(phases.solve, problem, phase_options, monitor)
     return Turn(phases.ENGINE, run, "nodes", nodes)
 

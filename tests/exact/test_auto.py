@@ -33,6 +33,17 @@ def test_the_likelier_engine_goes_first():
     assert "nodes" in solve(random_problem(3, 9, (8, 8))).counters
 
 
+@pytest.mark.parametrize(("inputs", "widths"), [(5, (30, 30)), (8, (60, 60)), (12, (50, 50))])
+def test_both_engines_have_had_a_turn_before_any_has_a_long_one(inputs, widths):
+    problem = random_problem(8, inputs, widths)
+    rounds = auto._rounds(problem, AutoOptions(), Monitor(problem, 1e-9))
+    first = {turn.engine: turn.budget for turn in next(rounds)}
+    second = {turn.engine: turn.budget for turn in next(rounds)}
+    assert sorted(first) == sorted(second) == ["boxes", "phases"]
+    assert all(first[engine] < second[engine] < np.inf for engine in first)
+    assert max(first.values()) < 500_000
+
+
 def test_a_small_finite_domain_is_enumerated():
     rng = np.random.default_rng(2)
     grids = [Grid.uniform(-1.0, 0.5, 9), Grid.uniform(2.0, 1.0, 5), Grid.listed([0.1, 0.7, 3.0])]

@@ -129,6 +129,22 @@ def test_a_small_budget_gives_a_valid_open_bound():
     assert few_boxes.counters["boxes"] <= 50
 
 
+def test_a_box_search_that_goes_on_ends_where_one_in_a_single_go_does():
+    problem = random_problem(14, 3, (9, 7))
+    search = boxes.BoxSearch(problem, BoxOptions(), Monitor(problem, GAP))
+    bounds, counted = [np.inf], 0
+    while True:
+        result = search.advance(7)
+        assert result.bound <= bounds[-1]
+        bounds.append(result.bound)
+        counted += result.counters["boxes"]
+        if result.counters["boxes"] < 7:
+            break
+    assert len(bounds) > 4
+    assert counted == search.boxes
+    check(problem, result)
+
+
 def test_tightening_under_the_cut_off_keeps_the_optimum():
     problem = random_problem(11, 5, (24, 24))
     plain = run(ENGINES[1], problem, 1e-4, tightening_rounds=0)

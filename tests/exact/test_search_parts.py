@@ -56,6 +56,19 @@ def test_frontier_loses_no_box_and_never_understates_the_bound():
     assert sorted(seen) == list(range(total))
 
 
+def test_the_box_with_the_largest_bound_never_waits():
+    rng = np.random.default_rng(4)
+    frontier = Frontier(np.zeros((1, 0)), np.zeros((1, 0)), np.zeros(0))
+    for _ in range(6):  # half of the first boxes wait when the better ones arrive
+        part = rng.random(WORKING_SIZE)
+        frontier.push(part[None, :], part[None, :], part)
+    for _ in range(30):
+        largest = frontier.largest_bound()
+        _, _, popped = frontier.pop(10_000, depth_first=False)
+        assert popped.max() == largest
+        frontier.push(popped[None, ::2], popped[None, ::2], 0.5 * popped[::2])
+
+
 def test_discard_reports_the_largest_bound_it_dropped():
     frontier = Frontier(np.zeros((1, 4)), np.ones((1, 4)), np.array([1.0, 4.0, 2.0, 3.0]))
     assert frontier.discard(2.5) == 2.0
