@@ -1,0 +1,1 @@
+"""What is maximized of a belief: readouts of a network, and heads on them."""
