@@ -12,6 +12,7 @@ registry: Registry[Surrogate] = Registry(
     Surrogate,  # type: ignore[type-abstract]
     {
         "nomu": f"{_ROOM}.nomu:Nomu",
+        "nomu:thesis": f"{_ROOM}.nomu:thesis",
         "deep_ensemble": f"{_ROOM}.deep_ensemble:DeepEnsemble",
         "mc_dropout": f"{_ROOM}.mc_dropout:McDropout",
         "brvfl": f"{_ROOM}.brvfl:Brvfl",
