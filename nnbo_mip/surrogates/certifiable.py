@@ -120,6 +120,13 @@ class Pressed(Trainable):
 
     def loss(self) -> torch.Tensor:
         """Return the loss of the model with the penalties."""
+        return self.model.loss() + self._penalty()
+
+    def judged_loss(self) -> torch.Tensor:
+        """Return the judged loss of the model with the penalties."""
+        return self.model.judged_loss() + self._penalty()
+
+    def _penalty(self) -> torch.Tensor:
         import torch
 
         penalty = torch.zeros(())
@@ -130,7 +137,7 @@ class Pressed(Trainable):
                 for low, high in interval_bounds(chain):
                     stable = torch.tanh(1.0 + low * high).sum()
                     penalty = penalty - self.pressure.stability_reward * stable
-        return self.model.loss() + self.model.loss_size * penalty
+        return self.model.loss_size * penalty
 
 
 def train_certifiable(
