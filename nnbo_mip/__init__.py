@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from nnbo_mip import acquisitions as acquisitions
     from nnbo_mip import problems as problems
     from nnbo_mip import surrogates as surrogates
     from nnbo_mip.errors import FileFormatError as FileFormatError
@@ -67,7 +68,7 @@ _HOMES = {
 }
 
 # Rooms that are public as they are: `nm.surrogates.create`, …
-_ROOMS = ("problems", "surrogates")
+_ROOMS = ("acquisitions", "problems", "surrogates")
 
 __all__ = [*_HOMES, *_ROOMS]
 

@@ -33,6 +33,7 @@ PUBLIC = [
     "UncertifiedWarning",
     "UnsupportedError",
     "__version__",
+    "acquisitions",
     "certify",
     "problems",
     "surrogates",

@@ -1,0 +1,40 @@
+"""Acquisitions: options that data turn into a head, a score of points to maximize.
+
+>>> import nnbo_mip as nm
+>>> belief = nm.surrogates.create("gp", seed=0).fit([[-1.0], [0.0], [1.0]], [0.0, 1.0, 0.5])
+>>> ei = nm.acquisitions.create("ei", xi=0.01)
+>>> ei.resolve(belief, y=[0.0, 1.0, 0.5])
+ExpectedImprovement(threshold=1.01, log=False)
+>>> nm.acquisitions.create("ucb:beta=2").score(belief, [[0.3], [0.6]]).shape
+(2,)
+"""
+
+from __future__ import annotations
+
+from nnbo_mip.acquisitions.abstract import Acquisition
+from nnbo_mip.acquisitions.catalogue import registry
+from nnbo_mip.acquisitions.evidence import Evidence
+from nnbo_mip.acquisitions.heads import Head, MemberHead, MomentHead, Shape, Trend
+from nnbo_mip.acquisitions.schedules import Schedule
+from nnbo_mip.acquisitions.scorer import Scorer
+
+__all__ = [
+    "Acquisition",
+    "Evidence",
+    "Head",
+    "MemberHead",
+    "MomentHead",
+    "Schedule",
+    "Scorer",
+    "Shape",
+    "Trend",
+    "available",
+    "create",
+    "register",
+    "unregister",
+]
+
+available = registry.available
+create = registry.create
+register = registry.register
+unregister = registry.unregister

@@ -1,0 +1,56 @@
+"""Augmented expected improvement, for noisy observations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from nnbo_mip.acquisitions.abstract import Acquisition
+from nnbo_mip.acquisitions.evidence import Evidence, check_incumbent
+from nnbo_mip.acquisitions.heads import AugmentedEI, Head
+from nnbo_mip.surrogates.abstract import Belief, Capability
+from nnbo_mip.surrogates.checks import check_number
+
+
+@dataclass(frozen=True)
+class AugmentedEi(Acquisition):
+    """EI over the effective best, times the share of the noise-free.
+
+    Parameters
+    ----------
+    incumbent : float, optional
+        The value to improve on. Without it, the mean at the effective best: the evaluated
+        point with the largest ``mean - k std``.
+    noise : float, optional
+        Deviation of an observation from the function. Without it, what comes with the data,
+        or else the estimate of the belief.
+    k : float
+        How much uncertainty counts against the effective best, at least zero.
+    """
+
+    name: ClassVar[str] = "aei"
+
+    incumbent: float | None = None
+    noise: float | None = None
+    k: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuse options that are none."""
+        check_incumbent(self.incumbent)
+        if self.noise is not None:
+            check_number("noise", self.noise, least=0.0)
+        check_number("k", self.k, least=0.0)
+
+    @property
+    def needs(self) -> frozenset[Capability]:
+        """A mean and a std."""
+        return frozenset({Capability.MEAN, Capability.STD})
+
+    def head(self, belief: Belief, evidence: Evidence) -> Head:
+        """Return AEI over the effective best."""
+        noise = evidence.noise_of(belief, self.noise)
+        if self.incumbent is not None:
+            return AugmentedEI(self.incumbent, noise)
+        points = evidence.evaluated()
+        mean, std = belief.mean(points), belief.std(points)
+        return AugmentedEI(float(mean[(mean - self.k * std).argmax()]), noise)

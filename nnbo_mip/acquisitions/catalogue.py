@@ -1,0 +1,28 @@
+"""The registry of acquisitions."""
+
+from __future__ import annotations
+
+from nnbo_mip.acquisitions.abstract import Acquisition
+from nnbo_mip.registry import Registry
+
+_ROOM = "nnbo_mip.acquisitions"
+
+registry: Registry[Acquisition] = Registry(
+    "acquisition",
+    Acquisition,  # type: ignore[type-abstract]
+    {
+        "mean": f"{_ROOM}.mean:Mean",
+        "ucb": f"{_ROOM}.ucb:UpperConfidenceBound",
+        "ts": f"{_ROOM}.ts:ThompsonSample",
+        "ei": f"{_ROOM}.ei:Ei",
+        "logei": f"{_ROOM}.logei:LogEi",
+        "pi": f"{_ROOM}.pi:Pi",
+        "empirical_ei": f"{_ROOM}.empirical_ei:EmpiricalEi",
+        "empirical_pi": f"{_ROOM}.empirical_pi:EmpiricalPi",
+        "mes": f"{_ROOM}.mes:MaxValueEntropySearch",
+        "aei": f"{_ROOM}.aei:AugmentedEi",
+        "eqi": f"{_ROOM}.eqi:ExpectedQuantileImprovement",
+    },
+    group="nnbo_mip.acquisitions",
+)
+"""Filled by the package, by entry points, and by `register`."""

@@ -1,0 +1,47 @@
+"""Expected improvement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from nnbo_mip.acquisitions.abstract import Acquisition
+from nnbo_mip.acquisitions.evidence import Evidence, check_incumbent
+from nnbo_mip.acquisitions.heads import ExpectedImprovement, Head
+from nnbo_mip.acquisitions.schedules import Scheduled, check_scheduled, scheduled
+from nnbo_mip.surrogates.abstract import Belief, Capability
+
+
+@dataclass(frozen=True)
+class Ei(Acquisition):
+    """``E max(f - incumbent - xi, 0)`` where f is normal.
+
+    Parameters
+    ----------
+    incumbent : float, optional
+        The value to improve on; without it, the largest y.
+    xi : float or schedule
+        Improvement that does not count yet, at least zero. (To aim below the incumbent, give
+        a lower incumbent.)
+    """
+
+    name: ClassVar[str] = "ei"
+    log: ClassVar[bool] = False
+
+    incumbent: float | None = None
+    xi: Scheduled = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse options that are none."""
+        check_incumbent(self.incumbent)
+        check_scheduled("xi", self.xi)
+
+    @property
+    def needs(self) -> frozenset[Capability]:
+        """A mean and a std."""
+        return frozenset({Capability.MEAN, Capability.STD})
+
+    def head(self, belief: Belief, evidence: Evidence) -> Head:
+        """Return EI over incumbent + xi."""
+        xi = scheduled("xi", self.xi, evidence.step, belief.n_inputs)
+        return ExpectedImprovement(evidence.incumbent(self.incumbent) + xi, self.log)

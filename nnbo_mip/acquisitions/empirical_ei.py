@@ -1,0 +1,64 @@
+"""Expected improvement counted over members or draws, whatever their distribution."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from nnbo_mip.acquisitions.abstract import Acquisition, seed_of
+from nnbo_mip.acquisitions.evidence import Evidence, check_incumbent
+from nnbo_mip.acquisitions.heads import EmpiricalImprovement, Head
+from nnbo_mip.acquisitions.schedules import Scheduled, check_scheduled, scheduled
+from nnbo_mip.surrogates.abstract import Belief, Capability
+from nnbo_mip.surrogates.checks import check_count
+
+
+@dataclass(frozen=True)
+class EmpiricalEi(Acquisition):
+    """``(1 / M) sum_k max(f_k - incumbent - xi, 0)`` over M members.
+
+    Parameters
+    ----------
+    incumbent : float, optional
+        The value to improve on; without it, the largest y.
+    xi : float or schedule
+        Improvement that does not count yet, at least zero.
+    n_draws : int
+        0: the members of the belief. More: so many draws from a belief that has no members.
+    seed : int
+        Of the draws; each step has its own.
+    """
+
+    name: ClassVar[str] = "empirical_ei"
+    kind: ClassVar[str] = "ei"
+
+    incumbent: float | None = None
+    xi: Scheduled = 0.0
+    n_draws: int = 0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse options that are none."""
+        check_incumbent(self.incumbent)
+        check_scheduled("xi", self.xi)
+        check_count("n_draws", self.n_draws, least=0)
+        check_count("seed", self.seed, least=0)
+
+    @property
+    def needs(self) -> frozenset[Capability]:
+        """Members, or draws in their place."""
+        return frozenset({Capability.DRAWS if self.n_draws else Capability.MEMBERS})
+
+    def draws(self, belief: Belief, step: int) -> tuple[Belief, ...]:
+        """Return the draws of the step."""
+        return tuple(belief.draw(seed_of(self.seed, step, k)) for k in range(self.n_draws))
+
+    def head(self, belief: Belief, evidence: Evidence) -> Head:
+        """Return the average over members."""
+        xi = scheduled("xi", self.xi, evidence.step, belief.n_inputs)
+        return EmpiricalImprovement(evidence.incumbent(self.incumbent) + xi, self.kind)
+
+    def _remedy(self, missing: frozenset[Capability]) -> str:
+        if Capability.MEMBERS in missing:
+            return "give n_draws=32, say, where it offers draws, or choose another surrogate."
+        return super()._remedy(missing)

@@ -1,0 +1,57 @@
+"""Expected quantile improvement, for noisy observations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from nnbo_mip.acquisitions.abstract import Acquisition
+from nnbo_mip.acquisitions.evidence import Evidence, check_incumbent
+from nnbo_mip.acquisitions.heads import Head, QuantileImprovement
+from nnbo_mip.surrogates.abstract import Belief, Capability
+from nnbo_mip.surrogates.checks import check_number
+
+
+@dataclass(frozen=True)
+class ExpectedQuantileImprovement(Acquisition):
+    """Expected gain of the value that the function exceeds with probability beta.
+
+    Parameters
+    ----------
+    incumbent : float, optional
+        The quantile to improve on. Without it, the largest ``mean - z std`` at an evaluated
+        point, z the beta-quantile of a standard normal variable.
+    noise : float, optional
+        Deviation of the next observation from the function. Without it, what comes with the
+        data, or else the estimate of the belief.
+    beta : float
+        In [0.5, 1).
+    """
+
+    name: ClassVar[str] = "eqi"
+
+    incumbent: float | None = None
+    noise: float | None = None
+    beta: float = 0.9
+
+    def __post_init__(self) -> None:
+        """Refuse options that are none."""
+        check_incumbent(self.incumbent)
+        if self.noise is not None:
+            check_number("noise", self.noise, least=0.0)
+        check_number("beta", self.beta, least=0.5, below=1.0)
+
+    @property
+    def needs(self) -> frozenset[Capability]:
+        """A mean and a std."""
+        return frozenset({Capability.MEAN, Capability.STD})
+
+    def head(self, belief: Belief, evidence: Evidence) -> Head:
+        """Return EQI over the best quantile."""
+        noise = evidence.noise_of(belief, self.noise)
+        if self.incumbent is not None:
+            return QuantileImprovement(self.incumbent, noise, self.beta)
+        points = evidence.evaluated()
+        z = QuantileImprovement(0.0, noise, self.beta).z
+        best = float((belief.mean(points) - z * belief.std(points)).max())
+        return QuantileImprovement(best, noise, self.beta)

@@ -1,0 +1,51 @@
+"""Probability of improvement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from nnbo_mip.acquisitions.abstract import Acquisition
+from nnbo_mip.acquisitions.evidence import Evidence, check_incumbent
+from nnbo_mip.acquisitions.heads import Head, ProbabilityOfImprovement
+from nnbo_mip.acquisitions.schedules import Scheduled, check_scheduled, scheduled
+from nnbo_mip.surrogates.abstract import Belief, Capability
+from nnbo_mip.surrogates.checks import check_number
+
+
+@dataclass(frozen=True)
+class Pi(Acquisition):
+    """``P(f >= incumbent + xi + alpha |incumbent|)`` where f is normal.
+
+    Parameters
+    ----------
+    incumbent : float, optional
+        The value to improve on; without it, the largest y.
+    xi : float or schedule
+        Least improvement, at least zero; best large at first, then decaying.
+    alpha : float
+        Least improvement relative to the incumbent, at least zero.
+    """
+
+    name: ClassVar[str] = "pi"
+
+    incumbent: float | None = None
+    xi: Scheduled = 0.0
+    alpha: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse options that are none."""
+        check_incumbent(self.incumbent)
+        check_scheduled("xi", self.xi)
+        check_number("alpha", self.alpha, least=0.0)
+
+    @property
+    def needs(self) -> frozenset[Capability]:
+        """A mean and a std."""
+        return frozenset({Capability.MEAN, Capability.STD})
+
+    def head(self, belief: Belief, evidence: Evidence) -> Head:
+        """Return PI over the threshold."""
+        incumbent = evidence.incumbent(self.incumbent)
+        xi = scheduled("xi", self.xi, evidence.step, belief.n_inputs)
+        return ProbabilityOfImprovement(incumbent + xi + self.alpha * abs(incumbent))

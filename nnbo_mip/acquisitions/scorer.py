@@ -1,0 +1,86 @@
+"""A head together with the belief that it reads: a function of points to maximize."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from nnbo_mip.acquisitions.heads import Head, MemberHead, MomentHead
+from nnbo_mip.errors import UnsupportedError
+from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.surrogates.abstract import Belief
+
+
+@runtime_checkable
+class MemberGradients(Protocol):
+    """A belief whose members can be differentiated."""
+
+    def member_gradients(self, X: npt.ArrayLike) -> FloatArray:
+        """Return gradients (n, M, d) of the members."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scorer:
+    """What is maximized in one step.
+
+    Parameters
+    ----------
+    head : Head
+        Pure numbers.
+    belief : Belief
+        What the head reads; for a Thompson sample, the draw.
+    draws : tuple of Belief
+        Draws whose means are the members that a `MemberHead` reads, instead of the belief's.
+    """
+
+    head: Head
+    belief: Belief
+    draws: tuple[Belief, ...] = ()
+
+    def score(self, X: npt.ArrayLike) -> FloatArray:
+        """Return scores (n,) of points (n, d)."""
+        points = self.belief.check_points(X)
+        if isinstance(self.head, MemberHead):
+            return self.head.score(self._members(points))
+        head = self._moment_head()
+        if not head.reads_std:
+            mean = self.belief.mean(points)
+            return head.score(mean, np.zeros_like(mean))
+        return head.score(*self.belief.predict(points, return_std=True))
+
+    def gradient(self, X: npt.ArrayLike) -> FloatArray:
+        """Return gradients (n, d) of the score; one-sided at a kink."""
+        points = self.belief.check_points(X)
+        if isinstance(self.head, MemberHead):
+            slopes = self.head.gradient(self._members(points))
+            return np.asarray(np.einsum("nm,nmd->nd", slopes, self._member_gradients(points)))
+        local = self.belief.differentiate(points)
+        by_mean, by_std = self._moment_head().gradient(local.mean, local.std)
+        return by_mean[:, None] * local.mean_gradient + by_std[:, None] * local.std_gradient
+
+    def _moment_head(self) -> MomentHead:
+        if not isinstance(self.head, MomentHead):
+            raise UnsupportedError(
+                "a head must be a MomentHead or a MemberHead; got a "
+                f"{type(self.head).__name__}; derive it from one of them."
+            )
+        return self.head
+
+    def _members(self, points: FloatArray) -> FloatArray:
+        if not self.draws:
+            return self.belief.members(points)
+        return np.stack([draw.mean(points) for draw in self.draws], axis=1)
+
+    def _member_gradients(self, points: FloatArray) -> FloatArray:
+        if self.draws:
+            gradients = [draw.differentiate(points).mean_gradient for draw in self.draws]
+            return np.stack(gradients, axis=1)
+        if isinstance(self.belief, MemberGradients):
+            return self.belief.member_gradients(points)
+        raise UnsupportedError(
+            f"the members of a {self.belief.family} belief must have gradients for this; it has no "
+            "member_gradients; choose a maximizer without gradients."
+        )

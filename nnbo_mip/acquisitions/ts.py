@@ -1,0 +1,48 @@
+"""Thompson sampling: one function that the belief holds possible."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from nnbo_mip.acquisitions.abstract import Acquisition, seed_of
+from nnbo_mip.acquisitions.evidence import Evidence, check_incumbent
+from nnbo_mip.acquisitions.heads import Head, LinearHead
+from nnbo_mip.surrogates.abstract import Belief, Capability
+from nnbo_mip.surrogates.checks import check_count
+
+
+@dataclass(frozen=True)
+class ThompsonSample(Acquisition):
+    """The mean of one member or weight draw.
+
+    Parameters
+    ----------
+    seed : int
+        Of the draws; each step has its own.
+    incumbent : float, optional
+        Subtracted, so that the score is a gain; it changes no maximizer.
+    """
+
+    name: ClassVar[str] = "ts"
+
+    seed: int = 0
+    incumbent: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse options that are none."""
+        check_count("seed", self.seed, least=0)
+        check_incumbent(self.incumbent)
+
+    @property
+    def needs(self) -> frozenset[Capability]:
+        """Draws."""
+        return frozenset({Capability.DRAWS})
+
+    def subject(self, belief: Belief, step: int) -> Belief:
+        """Return the draw of the step."""
+        return belief.draw(seed_of(self.seed, step))
+
+    def head(self, belief: Belief, evidence: Evidence) -> Head:
+        """Return the mean of the draw."""
+        return LinearHead(constant=-(self.incumbent or 0.0))

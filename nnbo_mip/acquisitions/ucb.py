@@ -1,0 +1,50 @@
+"""Upper confidence bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from nnbo_mip.acquisitions.abstract import Acquisition
+from nnbo_mip.acquisitions.evidence import Evidence, check_incumbent
+from nnbo_mip.acquisitions.heads import Head, LinearHead
+from nnbo_mip.acquisitions.schedules import Scheduled, check_scheduled, scheduled
+from nnbo_mip.surrogates.abstract import Belief, Capability
+from nnbo_mip.surrogates.checks import check_number
+
+
+@dataclass(frozen=True)
+class UpperConfidenceBound(Acquisition):
+    """``mean + beta factor std``.
+
+    Parameters
+    ----------
+    beta : float or schedule
+        At least zero; it multiplies the std, not the variance.
+    factor : float
+        c, a positive constant of the surrogate beside beta.
+    incumbent : float, optional
+        Subtracted, so that the score is a gain; it changes no maximizer.
+    """
+
+    name: ClassVar[str] = "ucb"
+
+    beta: Scheduled = 1.0
+    factor: float = 1.0
+    incumbent: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse options that are none."""
+        check_scheduled("beta", self.beta)
+        check_number("factor", self.factor, above=0.0)
+        check_incumbent(self.incumbent)
+
+    @property
+    def needs(self) -> frozenset[Capability]:
+        """A mean and a std."""
+        return frozenset({Capability.MEAN, Capability.STD})
+
+    def head(self, belief: Belief, evidence: Evidence) -> Head:
+        """Return a linear head."""
+        beta = scheduled("beta", self.beta, evidence.step, belief.n_inputs)
+        return LinearHead(1.0, beta * self.factor, -(self.incumbent or 0.0))
