@@ -175,7 +175,7 @@ class QuadraticReadout(Readout):
         """Return the std (n,)."""
         outputs = self.network.evaluate(X)
         psi = outputs[:, [self.network.output_index(name) for name in self.names]]
-        return np.hypot(np.linalg.norm(psi @ self.root.T, axis=1), self.noise)
+        return np.asarray(np.hypot(np.linalg.norm(psi @ self.root.T, axis=1), self.noise))
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -8,22 +8,34 @@ pushed up everywhere else, and as stiff in between as the networks are. The loss
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy.typing as npt
 
 from nnbo_mip.surrogates.abstract import Capability, Surrogate
+from nnbo_mip.surrogates.certifiable import Pressure, misfit, pressure_of, train_certifiable
 from nnbo_mip.surrogates.checks import check_choice, check_count, check_flag, check_widths
 from nnbo_mip.surrogates.nomu_belief import CAPABILITIES, NomuBelief
 from nnbo_mip.surrogates.nomu_bounding import Bounding
 from nnbo_mip.surrogates.nomu_training import NomuLoss, NomuTraining, TwinNets
 from nnbo_mip.surrogates.observations import Observations, Standardization, check_y_range
 from nnbo_mip.surrogates.torch_stack import INITIALIZATIONS
-from nnbo_mip.surrogates.training import Schedule, train
+from nnbo_mip.surrogates.training import Schedule
 
 if TYPE_CHECKING:
     import torch
+
+PRESSURES: Mapping[str, Pressure | None] = MappingProxyType(
+    {
+        "off": None,
+        "light": Pressure(group_penalty=0.0075, pressed_share=0.6),
+        "strong": Pressure(group_penalty=0.015, pressed_share=0.6),
+    }
+)
+"""Less than what other families take: one net has no other members to lean on."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +69,8 @@ class Nomu(Surrogate):
     stop_gradient : bool
         Whether the raw uncertainty leaves the main net's hidden layers alone. Without it they
         learn from both.
+    certifiable : str or Pressure
+        ``off``, ``light`` or ``strong``: train for few unstable ReLUs; see `Pressure`.
     y_range : (low, high), optional
         A known range of y, mapped to [-1, 1] instead of standardizing y.
     seed : int
@@ -83,6 +97,7 @@ class Nomu(Surrogate):
     initialization: str = "he"
     restore_best: bool = False
     stop_gradient: bool = False
+    certifiable: str | Pressure = "off"
     y_range: tuple[float, float] | None = None
     seed: int = 0
 
@@ -94,6 +109,7 @@ class Nomu(Surrogate):
         check_choice("initialization", self.initialization, INITIALIZATIONS)
         check_flag("restore_best", self.restore_best)
         check_flag("stop_gradient", self.stop_gradient)
+        pressure_of(self.certifiable, PRESSURES)
         check_y_range(self.y_range)
         check_count("seed", self.seed, least=0)
         for checked in (self._bounding, self._loss, self._schedule):
@@ -112,15 +128,19 @@ class Nomu(Surrogate):
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> NomuBelief:
         """Train from scratch; see `Surrogate.fit`."""
+        pressure = pressure_of(self.certifiable, PRESSURES)
         data = Observations.of(X, y)
         units = Standardization.of(data, inputs=False, outputs=True, y_range=self.y_range)
-        model = train(
+        model = train_certifiable(
             lambda generator: self.untrained(data, units, generator),
             self._schedule(),
             self.seed,
             self.name,
+            pressure,
         )
-        return NomuBelief(*model.nets.frozen(), units, self._bounding())
+        main, side = (stack.without_dead_units() for stack in model.nets.frozen())
+        belief = NomuBelief(main, side, units, self._bounding())
+        return belief if pressure is None else belief.scaled(misfit(belief, data))
 
     def untrained(
         self, data: Observations, units: Standardization, generator: torch.Generator

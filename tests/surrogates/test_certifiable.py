@@ -8,9 +8,8 @@ import torch
 
 from nnbo_mip.errors import InputError
 from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.surrogates import Surrogate, create
+from nnbo_mip.surrogates import Belief, Surrogate, create
 from nnbo_mip.surrogates.certifiable import LEVELS, Pressure, pressure_of
-from nnbo_mip.surrogates.members import MemberBelief
 from nnbo_mip.surrogates.stack import Stack
 from nnbo_mip.surrogates.torch_stack import TorchStack
 from nnbo_mip.surrogates.unit_layer import interval_bounds
@@ -19,6 +18,7 @@ FAMILIES = (
     create("deep_ensemble", n_members=3),
     create("deep_ensemble", n_members=3, noisy=True),
     create("mc_dropout", passes=4),
+    create("nomu"),
 )
 
 
@@ -27,9 +27,9 @@ def bumpy(n: int, d: int = 3) -> tuple[FloatArray, FloatArray]:
     return X, np.sin(3.0 * X[:, 0]) + X[:, 1] * X[:, 2]
 
 
-def unstable(belief: MemberBelief) -> int:
+def unstable(belief: Belief) -> int:
     """Count the ReLUs that take both signs at random points of the box."""
-    network = belief.network()
+    network = belief.network().objective("mean")
     probes = np.random.default_rng(1).uniform(-1.0, 1.0, (2000, network.n_inputs))
     return sum(
         int(((z > 0.0).any(axis=0) & (z < 0.0).any(axis=0)).sum())
