@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from nnbo_mip.exact.problem import Problem
+from nnbo_mip.exact.problem import Question
 from nnbo_mip.exact.result import EngineResult, Kind, Status, cutoff, gap_closed
 from nnbo_mip.network.affine import FloatArray
 
@@ -63,7 +63,7 @@ class Monitor:
 
     Parameters
     ----------
-    problem : Problem
+    problem : Question
         What is maximized; candidates are evaluated and checked against it.
     gap : float
         The gap at which the search may stop.
@@ -75,7 +75,7 @@ class Monitor:
 
     def __init__(
         self,
-        problem: Problem,
+        problem: Question,
         gap: float,
         time_limit: float = math.inf,
         callback: ProgressCallback | None = None,
@@ -119,7 +119,7 @@ class Monitor:
     @property
     def cutoff(self) -> float:
         """Regions that are proven not to exceed this level need no further search."""
-        return cutoff(self.best_value, self.gap)
+        return cutoff(self.best_value, self.gap, self.problem.logarithmic)
 
     # -- bound ------------------------------------------------------------------------
 
@@ -130,7 +130,10 @@ class Monitor:
 
     def closed(self) -> bool:
         """Whether the gap between the best value and the best bound is closed."""
-        return gap_closed(self.best_value, self.bound, self.gap)
+        return self._closes(self.bound)
+
+    def _closes(self, bound: float) -> bool:
+        return gap_closed(self.best_value, bound, self.gap, self.problem.logarithmic)
 
     # -- stopping ---------------------------------------------------------------------
 
@@ -252,7 +255,7 @@ class Monitor:
             # A pass at an admissible point is a lower bound on the float maximum, and the
             # promise "bound >= value" is kept even where the proof is tighter by an ulp.
             bound = max(float(bound), self.best_value)
-            status = "optimal" if gap_closed(self.best_value, bound, self.gap) else "feasible"
+            status = "optimal" if self._closes(bound) else "feasible"
         return EngineResult(
             x=self.best_x,
             value=self.best_value,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,24 @@ from nnbo_mip.exact.rounding import RoundingModel, rounding_model
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.network.graph import Network
 from nnbo_mip.space.domain import Domain
+
+
+class Question(Protocol):
+    """What a `Monitor` has to know of what is maximized."""
+
+    @property
+    def domain(self) -> Domain:
+        """The admissible points."""
+
+    @property
+    def logarithmic(self) -> bool:
+        """Whether values are logarithms, so that differences of them are gaps as they are."""
+
+    def values(self, points: npt.ArrayLike) -> FloatArray:
+        """Return the values (n,) at points (n, d)."""
+
+    def value(self, point: npt.ArrayLike) -> float:
+        """Return the value at one point, evaluated alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +45,8 @@ class Problem:
     domain : Domain
         Box, grids, one-hot groups and rows, in the coordinates the network reads.
     """
+
+    logarithmic: ClassVar[bool] = False
 
     network: Network
     domain: Domain

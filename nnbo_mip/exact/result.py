@@ -63,20 +63,27 @@ class EngineResult:
             object.__setattr__(self, "x", x)
 
 
-def gap_closed(value: float, bound: float, gap: float) -> bool:
-    """Whether ``bound - value <= gap * max(1, |value|)``; never without a finite value."""
+def gap_closed(value: float, bound: float, gap: float, logarithmic: bool = False) -> bool:
+    """Whether ``bound - value <= gap * max(1, |value|)``; never without a finite value.
+
+    Differences of logarithms are gaps as they are: ``bound - value <= gap``.
+    """
     if value == float("-inf"):
         return False
-    return bound - value <= gap * max(1.0, abs(value))
+    return bound - value <= _allowance(value, gap, logarithmic)
 
 
-def cutoff(value: float, gap: float) -> float:
-    """Return the level that need not be excluded: ``value + gap * max(1, |value|)``.
+def cutoff(value: float, gap: float, logarithmic: bool = False) -> float:
+    """Return the level that need not be excluded: the largest bound that closes the gap.
 
     The step is taken two units in the last place short, so that a region whose bound is
     not above the returned level satisfies `gap_closed` in floating point.
     """
     if value == float("-inf"):
         return value
-    step = gap * max(1.0, abs(value))
-    return value + step * (1.0 - 1e-12) - 4e-16 * abs(value) if step > 0.0 else value
+    step = _allowance(value, gap, logarithmic)
+    return max(value, value + step * (1.0 - 1e-12) - 4e-16 * abs(value))
+
+
+def _allowance(value: float, gap: float, logarithmic: bool) -> float:
+    return gap if logarithmic else gap * max(1.0, abs(value))

@@ -1,0 +1,1 @@
+"""Exact maximization of heads: acquisitions as functions of a network's outputs."""

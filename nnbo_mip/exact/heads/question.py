@@ -1,0 +1,92 @@
+"""The question of a head: maximize it, over what is read of a network, over a domain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from nnbo_mip.acquisitions.heads import Head, MemberHead, MomentHead
+from nnbo_mip.errors import InputError
+from nnbo_mip.exact.heads import logarithms
+from nnbo_mip.heads.readouts import Readout
+from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.space.domain import Domain
+
+
+@dataclass(frozen=True, eq=False)
+class HeadProblem:
+    """Maximize ``head(readout(x))`` over the admissible points of a domain.
+
+    Parameters
+    ----------
+    readout : Readout
+        Where mean and std, or members, come from.
+    head : Head
+        What is made of them.
+    domain : Domain
+        Box, grids, one-hot groups and rows, in the coordinates the network reads.
+
+    Notes
+    -----
+    Searches compare `values`, which are those of `searched`: log EI for EI, log PI for PI, the
+    head itself otherwise. `score` and `score_above` translate back.
+    """
+
+    readout: Readout
+    head: Head
+    domain: Domain
+
+    def __post_init__(self) -> None:
+        if self.readout.network.n_inputs != self.domain.dimension:
+            raise InputError(
+                f"the network reads {self.readout.network.n_inputs} inputs, so the space must have "
+                f"as many numeric coordinates; got {self.domain.dimension}; check the space "
+                "(a categorical counts one coordinate a level)."
+            )
+
+    @property
+    def dimension(self) -> int:
+        """d, the number of inputs."""
+        return self.domain.dimension
+
+    @cached_property
+    def searched(self) -> Head:
+        """The head whose values a search compares."""
+        return logarithms.searched(self.head)
+
+    @cached_property
+    def logarithmic(self) -> bool:
+        """Whether values are logarithms of scores, so that their differences are the gaps."""
+        return logarithms.is_logarithm(self.searched)
+
+    def values(self, points: npt.ArrayLike) -> FloatArray:
+        """Values (n,) of what is searched at points (n, d)."""
+        values = self._evaluate(self.searched, points)
+        return np.maximum(values, logarithms.LEAST_LOG) if self.logarithmic else values
+
+    def value(self, point: npt.ArrayLike) -> float:
+        """Value of what is searched at one point, evaluated alone."""
+        return float(self.values(np.asarray(point)[None, :])[0])
+
+    def score(self, point: npt.ArrayLike) -> float:
+        """Score of the head itself at one point, evaluated alone."""
+        return float(self._evaluate(self.head, np.asarray(point)[None, :])[0])
+
+    def score_above(self, bound: float) -> float:
+        """Turn a proven bound on all values into one on all scores of the head."""
+        if self.searched == self.head:
+            return bound
+        return logarithms.exponential_above(bound)
+
+    def _evaluate(self, head: Head, points: npt.ArrayLike) -> FloatArray:
+        if isinstance(head, MemberHead):
+            return head.score(self.readout.members(points))
+        if isinstance(head, MomentHead):
+            return head.score(*self.readout.moments(points))
+        raise InputError(
+            f"a head must read moments or members; got a {type(head).__name__}; derive it from "
+            "MomentHead or MemberHead."
+        )
