@@ -57,8 +57,9 @@ class LogProbability(RatioHead):
     def _gradient(self, mean: FloatArray, std: FloatArray) -> tuple[FloatArray, FloatArray]:
         u = standardized(mean - self.threshold, std)
         mills = tail_ratios(np.maximum(-u, 0.0))[0]
+        above = np.maximum(u, 0.0)
         with np.errstate(divide="ignore"):
-            by_u = np.where(u > 0.0, density(u) / ndtr(u), 1.0 / mills)
+            by_u = np.where(u > 0.0, density(above) / ndtr(above), 1.0 / mills)
         safe = np.where(std == 0.0, math.inf, std)
         usable = np.isfinite(u) & np.isfinite(by_u)
         by_u, u = np.where(usable, by_u, 0.0), np.where(usable, u, 0.0)
