@@ -21,7 +21,7 @@ from nnbo_mip.surrogates.observations import Observations, Standardization
 from nnbo_mip.surrogates.training import descend
 from nnbo_mip.testing.surrogate_contract import SurrogateContract, sample
 
-QUICK: dict[str, Any] = {"hidden": (8, 8), "n_augmented": 50, "epochs": 60}
+QUICK: dict[str, Any] = {"hidden": (8, 8), "n_augmented": 50, "epochs": 40}
 
 
 class TestDefaultOptions(SurrogateContract):
@@ -182,7 +182,7 @@ def test_uncertainty_is_small_at_data_and_large_between(function: Any, seed: int
     np.testing.assert_allclose(belief.mean(X), y, atol=0.02 * y.std())
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_uncertainty_is_small_at_data_and_large_elsewhere_in_five_dimensions(seed: int) -> None:
     X, y = sample(30, 5, seed)
     belief = Nomu(seed=seed).fit(X, y)
@@ -288,8 +288,9 @@ def test_a_known_range_takes_the_place_of_standardizing() -> None:
 
 def test_one_observation_and_constant_values_are_fitted() -> None:
     X, _ = sample(6, 2)
-    assert Nomu().fit(X[:1], [7.5]).mean(X[:1]) == pytest.approx([7.5], abs=0.02)
-    constant = Nomu().fit(X, np.full(6, -3.0))
+    surrogate = Nomu(**{**QUICK, "epochs": 200})
+    assert surrogate.fit(X[:1], [7.5]).mean(X[:1]) == pytest.approx([7.5], abs=0.02)
+    constant = surrogate.fit(X, np.full(6, -3.0))
     np.testing.assert_allclose(constant.mean(X), -3.0, atol=0.02)
     elsewhere = np.random.default_rng(8).uniform(-1.0, 1.0, (200, 2))
     assert constant.std(elsewhere).mean() > 5.0 * constant.std(X).mean()
