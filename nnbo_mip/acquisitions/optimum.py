@@ -28,7 +28,7 @@ N_CLIMBS = 3
 MAX_CLIMB = 100
 """Steps of one climb."""
 
-_BISECTIONS = 100
+_BISECTIONS = 50
 
 
 def largest_value(draw: Belief, evaluated: FloatArray | None, rng: np.random.Generator) -> float:

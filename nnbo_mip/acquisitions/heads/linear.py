@@ -56,7 +56,7 @@ class LinearHead(MomentHead):
         return np.full(mean.shape, self.mean_weight), np.full(std.shape, self.std_weight)
 
     def _mean_at_level(self, std: FloatArray, level: FloatArray) -> FloatArray:
-        rest = _cut(level - self.constant) - _cut(self.std_weight * std)
+        rest = (level - self.constant) - _cut(self.std_weight * std)
         if self.mean_weight == 0.0:
             return np.where(rest <= 0.0, -np.inf, np.inf)
         return np.asarray(rest / self.mean_weight)

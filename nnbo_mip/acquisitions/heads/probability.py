@@ -14,12 +14,15 @@ import numpy.typing as npt
 from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
 from nnbo_mip.acquisitions.heads.abstract import RatioHead, checked_moments, standardized
-from nnbo_mip.acquisitions.normal import density
+from nnbo_mip.acquisitions.normal import density, tail_ratios
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.checks import check_number
 
 RATIO_ERROR = 1e-13
-"""`ratio_at_level` is within this times (1 + abs(t)) of the exact quantile of its level."""
+"""A ratio is within this times (1 + abs(t)) of the exact quantile of its level."""
+
+LARGEST_RATIO = 1e150
+"""Of logarithmic levels that are refined."""
 
 _FAR = 40.0
 """Here phi has vanished."""
@@ -53,7 +56,11 @@ class ProbabilityOfImprovement(RatioHead):
 
     def ratio_at_log_level(self, level: float) -> float:
         """Return the quantile t of the logarithm of a probability."""
-        return float(ndtri_exp(min(level, 0.0)))
+        t = float(ndtri_exp(min(level, 0.0)))
+        if not -LARGEST_RATIO < t < 0.0:
+            return t
+        # One Newton step: far out SciPy's inverse has twelve digits. phi / Phi = 1 / R.
+        return t - (float(log_ndtr(t)) - level) * float(tail_ratios(-t)[0])
 
     def _u(self, margin: FloatArray, std: FloatArray) -> FloatArray:
         u = standardized(margin, std)

@@ -1,0 +1,136 @@
+"""A belief of formulas, with everything a belief can offer, for tests of what reads beliefs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri
+
+from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.surrogates.abstract import Belief, Capability, Local, check_scale
+
+ALL = frozenset(
+    {
+        *(Capability.MEAN, Capability.STD, Capability.MEMBERS),
+        *(Capability.DRAWS, Capability.GRADIENT, Capability.NOISE),
+    }
+)
+
+
+@dataclass(frozen=True, eq=False)
+class AnalyticBelief(Belief):
+    """``mean = sum_i sin(1.3 x_i + i)`` and ``std = scale (0.1 + 0.5 |x|^2 / d)``.
+
+    Members and draws are ``mean + z std``, with z the normal quantiles of equal shares, made
+    to have mean 0 and deviation 1, and with z random and normal.
+
+    Parameters
+    ----------
+    d : int
+        Number of inputs.
+    n_members : int
+        M.
+    scale : float
+        Multiplier of the uncertainty.
+    noise : float
+        Deviation of an observation.
+    offset : float
+        z of a draw: the mean is moved by it, and the std is zero.
+    is_draw : bool
+        Whether this is a draw.
+    offered : frozenset of Capability
+        What it declares; everything unless something is to be missed.
+    """
+
+    d: int = 2
+    n_members: int = 20
+    scale: float = 1.0
+    noise: float = 0.1
+    offset: float = 0.0
+    is_draw: bool = False
+    offered: frozenset[Capability] = ALL
+
+    family = "analytic"
+
+    @property
+    def n_inputs(self) -> int:
+        """d, the number of inputs."""
+        return self.d
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What this belief offers."""
+        return self.offered
+
+    def mean(self, X: npt.ArrayLike) -> FloatArray:
+        """Return expected values (n,)."""
+        return self.differentiate(X).mean
+
+    def std(self, X: npt.ArrayLike) -> FloatArray:
+        """Return uncertainty (n,)."""
+        return self.differentiate(X).std
+
+    def noise_std(self, X: npt.ArrayLike) -> FloatArray:
+        """Return the noise (n,), the same everywhere."""
+        return np.full(len(self.check_points(X)), self.noise)
+
+    def members(self, X: npt.ArrayLike) -> FloatArray:
+        """Return predictions (n, M)."""
+        local = self.differentiate(X)
+        return local.mean[:, None] + local.std[:, None] * self._z
+
+    def member_gradients(self, X: npt.ArrayLike) -> FloatArray:
+        """Return gradients (n, M, d) of `members`."""
+        local = self.differentiate(X)
+        return local.mean_gradient[:, None] + self._z[:, None] * local.std_gradient[:, None]
+
+    def differentiate(self, X: npt.ArrayLike) -> Local:
+        """Return mean, std and their gradients."""
+        points = self.check_points(X)
+        angles = 1.3 * points + np.arange(self.d)
+        mean, slope = np.sin(angles).sum(axis=1), 1.3 * np.cos(angles)
+        std = self.scale * (0.1 + 0.5 * np.square(points).mean(axis=1))
+        std_slope = self.scale * points / self.d
+        if self.is_draw:
+            moved, moved_slope = mean + self.offset * std, slope + self.offset * std_slope
+            return Local(moved, np.zeros(len(points)), moved_slope, np.zeros_like(points))
+        return Local(mean, std, slope, std_slope)
+
+    def draw(self, seed: int) -> AnalyticBelief:
+        """Return one function; its std is zero."""
+        offset = float(np.random.default_rng(seed).standard_normal())
+        return replace(self, offset=offset, is_draw=True)
+
+    def scaled(self, factor: float) -> AnalyticBelief:
+        """Return this belief with its uncertainty multiplied by `factor`."""
+        return replace(self, scale=self.scale * check_scale(factor))
+
+    def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return plain arrays."""
+        names = ("d", "n_members", "scale", "noise", "offset", "is_draw")
+        return {
+            **{name: np.array(getattr(self, name)) for name in names},
+            "offered": np.array(sorted(self.offered)),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> AnalyticBelief:
+        """Make the belief that `to_arrays` described."""
+        return cls(
+            int(arrays["d"]),
+            int(arrays["n_members"]),
+            float(arrays["scale"]),
+            float(arrays["noise"]),
+            float(arrays["offset"]),
+            bool(arrays["is_draw"]),
+            frozenset(Capability(str(name)) for name in arrays["offered"]),
+        )
+
+    @property
+    def _z(self) -> FloatArray:
+        quantiles = np.asarray(ndtri((np.arange(self.n_members) + 0.5) / self.n_members))
+        return quantiles / (quantiles.std() or 1.0)

@@ -1,0 +1,96 @@
+"""Every acquisition of the package keeps the contract, under several options each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import nnbo_mip as nm
+from nnbo_mip.acquisitions import Acquisition
+from nnbo_mip.testing.acquisition_contract import AcquisitionContract
+
+
+class Named(AcquisitionContract):
+    spec = ""
+
+    def make(self, **options: Any) -> Acquisition:
+        return nm.acquisitions.create(self.spec, **options)
+
+
+class TestMean(Named):
+    spec = "mean"
+
+
+class TestUcb(Named):
+    spec = "ucb:beta=2,factor=0.5"
+
+
+class TestUcbWithoutUncertainty(Named):
+    spec = "ucb:beta=0"
+
+
+class TestUcbFollowingTheory(Named):
+    spec = "ucb:beta=confidence(delta=0.2)"
+
+
+class TestThompsonSample(Named):
+    spec = "ts:seed=4"
+
+
+class TestEi(Named):
+    spec = "ei"
+
+
+class TestEiWithXi(Named):
+    spec = "ei:xi=0.3"
+
+
+class TestLogEi(Named):
+    spec = "logei"
+
+
+class TestPi(Named):
+    spec = "pi"
+
+
+class TestPiDecaying(Named):
+    spec = "pi:xi=decay(start=0.5,rate=0.8),alpha=0.1"
+
+
+class TestEmpiricalEi(Named):
+    spec = "empirical_ei"
+
+
+class TestEmpiricalEiOfDraws(Named):
+    spec = "empirical_ei:n_draws=8,seed=1"
+
+
+class TestEmpiricalPi(Named):
+    spec = "empirical_pi:xi=0.1"
+
+
+class TestMesOfADraw(Named):
+    spec = "mes:sampling=draw"
+
+
+class TestMesOfMarginals(Named):
+    spec = "mes:sampling=gumbel"
+
+
+class TestMesOfAKnownOptimum(Named):
+    spec = "mes:optimum=2.0"
+
+
+class TestAei(Named):
+    spec = "aei"
+
+
+class TestAeiWithoutNoise(Named):
+    spec = "aei:noise=0"
+
+
+class TestEqi(Named):
+    spec = "eqi"
+
+
+class TestEqiOfTheMedianWithoutNoise(Named):
+    spec = "eqi:noise=0,beta=0.5"
