@@ -48,18 +48,28 @@ class RoundingModel:
     ----------
     layers : tuple of (n_l,) arrays
         Error of any computed bound on, or value of, pre-activation l.
-    output : float
-        The same for the (single) output.
-    magnitude : float
-        Bound on ``|f|`` that the magnitude network gives.
+    outputs : (m,) array
+        The same for the outputs.
+    magnitudes : (m,) array
+        Bounds on the outputs' absolute values that the magnitude network gives.
     largest : float
         The largest magnitude of any unit.
     """
 
     layers: tuple[FloatArray, ...]
-    output: float
-    magnitude: float
+    outputs: FloatArray
+    magnitudes: FloatArray
     largest: float
+
+    @property
+    def output(self) -> float:
+        """Error of the only output, or of any."""
+        return float(self.outputs.max(initial=0.0))
+
+    @property
+    def magnitude(self) -> float:
+        """Bound on the absolute value of the only output, or of any."""
+        return float(self.magnitudes.max(initial=0.0))
 
     @property
     def is_useful(self) -> bool:
@@ -98,8 +108,8 @@ def _rounding_model(network: Network, lower: FloatArray, upper: FloatArray) -> R
         longest.append(length)
     return RoundingModel(
         layers=tuple(errors[:-1]),
-        output=float(errors[-1].max(initial=0.0)),
-        magnitude=float(magnitudes[-1].max(initial=0.0)),
+        outputs=errors[-1],
+        magnitudes=magnitudes[-1],
         largest=float(np.max([m.max(initial=0.0) for m in (*magnitudes, *gains)])),
     )
 

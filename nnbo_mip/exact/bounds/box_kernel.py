@@ -61,7 +61,7 @@ def _bound_by_intervals(net, t, low, high, center, spread):
 
 
 @compiled(fastmath=FAST)
-def _propagate_forms(net, t, d, lower, upper, offset, after_middle, after_half, middle, half):
+def propagate_forms(net, t, d, lower, upper, offset, after_middle, after_half, middle, half):
     """Send the affine forms behind the ReLUs of the sources through layer t's weights."""
     first, end = net.offsets[t], net.offsets[t + 1]
     width = end - first
@@ -139,19 +139,28 @@ def _forms_after_relu(first, end, d, lower, upper, offset, middle, half, after_m
 
 
 @compiled(fastmath=FAST)
-def _carry_to_input(net, layers, d, lower, upper, offset, weight):
-    """Carry the output's coefficients to the input; return the constant.
-
-    ``weight`` (units,) receives the coefficient found on every unit.
-    """
-    weight[:] = 0.0
+def weigh_outputs(net, layers, row, weight):
+    """Add the coefficients of a weighted sum of outputs to ``weight``; return its constant."""
     head = layers + 1
-    constant = net.bias[net.offsets[head]]
+    first, end = net.offsets[head], net.offsets[head + 1]
+    width = end - first
     for pair in range(net.pair_start[head], net.pair_start[head + 1]):
         source = net.pair_source[pair]
         begin, size = net.offsets[source], net.offsets[source + 1] - net.offsets[source]
         for s in range(size):
-            weight[begin + s] += net.weights[net.pair_weights[pair] + s]
+            at = net.pair_weights[pair] + s * width
+            column = net.pair_column[pair] + s
+            start, stop = net.column_first[column], net.column_last[column]
+            weight[begin + s] += _dot(net.weights[at + start : at + stop], row[start:stop])
+    return _dot(net.bias[first:end], row)
+
+
+@compiled(fastmath=FAST)
+def carry_to_input(net, layers, lower, upper, offset, weight, constant):
+    """Carry the coefficients of a sum of units to the input; return the constant.
+
+    ``weight`` (units,) holds them and receives the coefficient found on every unit.
+    """
     passed = np.empty(len(weight))
     for t in range(layers, 0, -1):
         first, end = net.offsets[t], net.offsets[t + 1]
@@ -177,7 +186,7 @@ def _carry_to_input(net, layers, d, lower, upper, offset, weight):
 
 
 @compiled(fastmath=FAST)
-def _improve_slopes(net, layers, corner, low, high, weight, upper, offset, lower, step, output, z):
+def improve_slopes(net, layers, corner, low, high, weight, upper, offset, lower, step, output, z):
     """Move the lower slopes against the derivative of the bound at `corner`.
 
     The bound is attained there by pre-activations z of the relaxed network; its
@@ -214,8 +223,57 @@ def _improve_slopes(net, layers, corner, low, high, weight, upper, offset, lower
 
 
 @compiled(fastmath=FAST)
+def place_box(lower_ends, upper_ends, b, low, high, center, radius):
+    """Write the ends of box b, and a center and radius that contain it in real arithmetic."""
+    for c in range(lower_ends.shape[0]):
+        low[c], high[c] = lower_ends[c, b], upper_ends[c, b]
+        center[c] = 0.5 * low[c] + 0.5 * high[c]
+        half = 0.5 * (high[c] - low[c])
+        radius[c] = half * (1.0 + 4e-16) + 4e-16 * abs(center[c]) + 1e-323
+
+
+@compiled(fastmath=FAST)
+def bound_layers(
+    net, layers, box_center, box_radius, low, high, lower, upper, offset,
+    middle, half, after_middle, after_half, center, spread,
+):  # fmt: skip
+    """Write ends and lines of every ReLU layer over the box in ``low``, ``high``, and its forms."""
+    d = len(box_center)
+    for t in range(1, layers + 1):
+        first, end = net.offsets[t], net.offsets[t + 1]
+        _bound_by_intervals(net, t, low, high, center, spread)
+        for i in range(end - first):
+            low[first + i] = center[i] - spread[i]
+            high[first + i] = center[i] + spread[i]
+        if net.wants_forms[t] or net.reads_forms[t]:
+            propagate_forms(net, t, d, lower, upper, offset, after_middle, after_half, middle, half)
+        if net.reads_forms[t]:
+            _intersect_with_forms(first, end, d, box_center, box_radius, middle, half, low, high)
+        for i in range(first, end):
+            low[i] -= net.errors[i]
+            high[i] += net.errors[i]
+        _draw_lines(
+            low[first:end], high[first:end], lower[first:end], upper[first:end],
+            offset[first:end],
+        )  # fmt: skip
+        if net.wants_forms[t]:
+            _forms_after_relu(
+                first, end, d, lower, upper, offset, middle, half, after_middle, after_half
+            )
+
+
+@compiled(fastmath=FAST)
+def widest_layer(net, layers):
+    """Return the largest number of units of a ReLU layer, at least 1."""
+    widest = 1
+    for t in range(1, layers + 1):
+        widest = max(widest, net.offsets[t + 1] - net.offsets[t])
+    return widest
+
+
+@compiled(fastmath=FAST)
 def bound_boxes(net, lower_ends, upper_ends, level, slope_steps, slopes, constants, bounds):
-    """Write an affine upper bound of the output for each box.
+    """Write an affine upper bound of the only output for each box.
 
     Parameters
     ----------
@@ -230,9 +288,7 @@ def bound_boxes(net, lower_ends, upper_ends, level, slope_steps, slopes, constan
     d = lower_ends.shape[0]
     layers = len(net.offsets) - 3
     units = net.offsets[layers + 1]
-    widest = 1
-    for t in range(1, layers + 1):
-        widest = max(widest, net.offsets[t + 1] - net.offsets[t])
+    widest = widest_layer(net, layers)
     low, high = np.zeros(units), np.zeros(units)
     lower, upper, offset = np.zeros(units), np.zeros(units), np.zeros(units)
     middle, half = np.zeros((d + 1, units)), np.zeros((d + 1, units))
@@ -240,42 +296,18 @@ def bound_boxes(net, lower_ends, upper_ends, level, slope_steps, slopes, constan
     weight, output = np.zeros(units), np.zeros(units)
     center, spread = np.zeros(widest), np.zeros(widest)
     box_center, box_radius, corner = np.zeros(d), np.zeros(d), np.zeros(d)
-    error = net.errors[units]
+    error, row = net.errors[units], np.ones(1)
     for b in range(lower_ends.shape[1]):
-        for c in range(d):
-            low[c], high[c] = lower_ends[c, b], upper_ends[c, b]
-            box_center[c] = 0.5 * low[c] + 0.5 * high[c]
-            radius = 0.5 * (high[c] - low[c])
-            # Widened so that center and radius describe a box that contains the given one.
-            box_radius[c] = radius * (1.0 + 4e-16) + 4e-16 * abs(box_center[c]) + 1e-323
-        for t in range(1, layers + 1):
-            first, end = net.offsets[t], net.offsets[t + 1]
-            _bound_by_intervals(net, t, low, high, center, spread)
-            for i in range(end - first):
-                low[first + i] = center[i] - spread[i]
-                high[first + i] = center[i] + spread[i]
-            if net.wants_forms[t] or net.reads_forms[t]:
-                _propagate_forms(
-                    net, t, d, lower, upper, offset, after_middle, after_half, middle, half
-                )
-            if net.reads_forms[t]:
-                _intersect_with_forms(
-                    first, end, d, box_center, box_radius, middle, half, low, high
-                )
-            for i in range(first, end):
-                low[i] -= net.errors[i]
-                high[i] += net.errors[i]
-            _draw_lines(
-                low[first:end], high[first:end], lower[first:end], upper[first:end],
-                offset[first:end],
-            )  # fmt: skip
-            if net.wants_forms[t]:
-                _forms_after_relu(
-                    first, end, d, lower, upper, offset, middle, half, after_middle, after_half
-                )
+        place_box(lower_ends, upper_ends, b, low, high, box_center, box_radius)
+        bound_layers(
+            net, layers, box_center, box_radius, low, high, lower, upper, offset,
+            middle, half, after_middle, after_half, center, spread,
+        )  # fmt: skip
         bounds[b] = np.inf
         for step in range(slope_steps + 1):
-            constant = _carry_to_input(net, layers, d, lower, upper, offset, weight) + error
+            weight[:] = 0.0
+            constant = weigh_outputs(net, layers, row, weight) + error
+            constant = carry_to_input(net, layers, lower, upper, offset, weight, constant)
             bound = constant
             for c in range(d):
                 bound += weight[c] * box_center[c] + abs(weight[c]) * box_radius[c]
@@ -287,7 +319,7 @@ def bound_boxes(net, lower_ends, upper_ends, level, slope_steps, slopes, constan
                 break
             for c in range(d):
                 corner[c] = upper_ends[c, b] if weight[c] > 0.0 else lower_ends[c, b]
-            _improve_slopes(
+            improve_slopes(
                 net, layers, corner, low, high, weight, upper, offset, lower,
                 1.0 / (step + 1), output, center,
             )  # fmt: skip

@@ -15,12 +15,12 @@ IntArray = npt.NDArray[np.int64]
 
 
 class KernelNetwork(NamedTuple):
-    """A network with one output; all units share one numbering, the inputs first.
+    """A network; all units share one numbering, the inputs first.
 
     Attributes
     ----------
     offsets : (L + 3,) ints
-        Source k (0 the input, 1 … L the ReLU layers, L + 1 the output) holds the units
+        Source k (0 the input, 1 … L the ReLU layers, L + 1 the outputs) holds the units
         ``offsets[k]`` to ``offsets[k + 1]``.
     bias, errors : (units,) arrays
         Biases (0 for the inputs) and rounding constants of each unit.
@@ -51,8 +51,10 @@ class KernelNetwork(NamedTuple):
     reads_forms: npt.NDArray[np.bool_]
 
 
-def kernel_network(network: Network, rounding: RoundingModel) -> KernelNetwork:
-    """Lay a network with one output out for the kernels."""
+def kernel_network(
+    network: Network, rounding: RoundingModel, output_forms: bool = False
+) -> KernelNetwork:
+    """Lay a network out for the kernels; `output_forms` if the outputs are bounded by forms."""
     affines = [*network.layers, network.head]
     widths = [network.n_inputs, *(affine.width for affine in affines)]
     offsets = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
@@ -77,13 +79,13 @@ def kernel_network(network: Network, rounding: RoundingModel) -> KernelNetwork:
     weights = np.concatenate([*blocks, np.zeros(0)])
     reads = np.array([False] + [any(k > 0 for k in affine.terms) for affine in affines])
     wants = np.zeros(len(affines) + 1, dtype=bool)
-    for t in range(len(affines) - 1, 0, -1):  # the head itself is bounded backwards
+    for t in range(len(affines) - (0 if output_forms else 1), 0, -1):
         for source in affines[t - 1].terms:
             wants[source] |= source > 0
     return KernelNetwork(
         offsets=offsets,
         bias=np.concatenate([np.zeros(network.n_inputs), *(a.bias for a in affines)]),
-        errors=np.concatenate([np.zeros(network.n_inputs), *rounding.layers, [rounding.output]]),
+        errors=np.concatenate([np.zeros(network.n_inputs), *rounding.layers, rounding.outputs]),
         pair_start=np.array(pair_start, dtype=np.int64),
         pair_source=np.array(sources, dtype=np.int64),
         pair_weights=np.array(weight_starts, dtype=np.int64),

@@ -83,6 +83,14 @@ class Planes:
     constant: FloatArray  # (B,)
     bound: FloatArray  # (B,) proven largest value over the box
 
+    def goal(self, level: float) -> float:
+        """Return what a plane must not exceed where f is to be at most `level`."""
+        return level
+
+    def values_below(self, largest: FloatArray, level: float) -> FloatArray:
+        """Turn proven largest values of the planes (B,) into bounds of f."""
+        return largest
+
 
 @dataclass(frozen=True, eq=False)
 class _Forms:

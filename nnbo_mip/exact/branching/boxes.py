@@ -17,19 +17,21 @@ open, each widened by the constants of `exact.rounding`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from nnbo_mip.errors import InputError
 from nnbo_mip.exact.bounds.compiled_relaxation import CompiledRelaxer, load_kernel
 from nnbo_mip.exact.bounds.planes import largest_on_domain
-from nnbo_mip.exact.bounds.relaxation import Relaxer
+from nnbo_mip.exact.bounds.relaxation import Planes, Relaxer
 from nnbo_mip.exact.branching.frontier import Frontier
 from nnbo_mip.exact.branching.splitting import Splitter
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.primal import climb
-from nnbo_mip.exact.problem import Problem
+from nnbo_mip.exact.problem import Problem, Question
 from nnbo_mip.exact.result import EngineResult
 from nnbo_mip.network.affine import FloatArray
 
@@ -87,21 +89,44 @@ def solve(problem: Problem, options: BoxOptions, monitor: Monitor) -> EngineResu
     return BoxSearch(problem, options, monitor).advance(options.max_boxes)
 
 
-class BoxSearch:
+class BoxRelaxer(Protocol):
+    """What bounds the boxes of a search."""
+
+    depth: int
+    """Number of ReLU layers."""
+
+    def floats_per_box(self) -> int:
+        """Float64 values held for one box."""
+
+    def bound(self, lower: FloatArray, upper: FloatArray, level: float, slope_steps: int) -> Planes:
+        """Return affine conditions for values above a level over boxes (d, B)."""
+
+
+class RelaxedSearch:
     """A search that can be continued: what it left open is kept between two calls.
 
     Parameters
     ----------
-    problem : Problem
+    problem : Question
+        What is maximized.
+    relaxer : BoxRelaxer
+        Bounds it over boxes.
+    climb : callable
+        Offers good points to a monitor, given a seed.
     options : BoxOptions
     monitor : Monitor
     """
 
-    def __init__(self, problem: Problem, options: BoxOptions, monitor: Monitor) -> None:
-        with monitor.clock_stopped():
-            load_kernel()
+    def __init__(
+        self,
+        problem: Question,
+        relaxer: BoxRelaxer,
+        climb: Callable[[Monitor, int], None],
+        options: BoxOptions,
+        monitor: Monitor,
+    ) -> None:
         self.problem, self.options, self.monitor = problem, options, monitor
-        self.relaxer = _choose_relaxer(problem)
+        self.relaxer, self.climb = relaxer, climb
         self.splitter = Splitter(problem.domain)
         self.batch = int(np.clip(FLOATS_PER_BATCH // self.relaxer.floats_per_box(), 16, 1024))
         steps = options.slope_steps
@@ -118,7 +143,7 @@ class BoxSearch:
         """Bound up to `count` more boxes; the counters of the answer are those of this call."""
         monitor, frontier = self.monitor, self.frontier
         if len(frontier) and monitor.best_x is None:
-            climb(self.problem, monitor, seed=self.options.seed)
+            self.climb(monitor, self.options.seed)
         before, stopped = self.boxes, False
         while len(frontier):
             self._settle(frontier.discard(monitor.cutoff))
@@ -149,14 +174,17 @@ class BoxSearch:
         """Bound boxes and return the children of those that stay open."""
         monitor, domain = self.monitor, self.problem.domain
         self.boxes += lower.shape[1]
-        planes = self.relaxer.bound(lower, upper, monitor.cutoff, self.slope_steps)
-        corners, bound = largest_on_domain(planes, lower, upper, domain, monitor.cutoff)
+        level = monitor.cutoff
+        planes = self.relaxer.bound(lower, upper, level, self.slope_steps)
+        corners, largest = largest_on_domain(planes, lower, upper, domain, planes.goal(level))
+        bound = planes.values_below(largest, level)
         bound = np.minimum(np.where(np.isnan(bound), np.inf, bound), inherited)
         monitor.offer(_most_promising(corners, bound))
         open_boxes = bound > monitor.cutoff
         self._settle(float(bound[~open_boxes].max(initial=-np.inf)))
         lower, upper, bound = lower[:, open_boxes], upper[:, open_boxes], bound[open_boxes]
-        slopes, reach = planes.slopes[:, open_boxes], planes.bound[open_boxes] - monitor.cutoff
+        slopes, reach = planes.slopes[:, open_boxes], planes.bound[open_boxes]
+        reach = reach - planes.goal(monitor.cutoff)
         new_lower, new_upper = _shrink(lower, upper, slopes, reach)
         if (new_lower > lower).any() or (new_upper < upper).any():
             self._settle(monitor.cutoff)  # what was cut off is only known to be below this
@@ -191,7 +219,29 @@ class BoxSearch:
         return split.lower, split.upper, np.concatenate([bound[~atoms], bound[~atoms]])
 
 
-def _choose_relaxer(problem: Problem) -> Relaxer | CompiledRelaxer:
+class BoxSearch(RelaxedSearch):
+    """The search for the maximum of a network.
+
+    Parameters
+    ----------
+    problem : Problem
+    options : BoxOptions
+    monitor : Monitor
+    """
+
+    def __init__(self, problem: Problem, options: BoxOptions, monitor: Monitor) -> None:
+        with monitor.clock_stopped():
+            load_kernel()
+        super().__init__(
+            problem,
+            _choose_relaxer(problem),
+            lambda monitor, seed: climb(problem, monitor, seed),
+            options,
+            monitor,
+        )
+
+
+def _choose_relaxer(problem: Problem) -> BoxRelaxer:
     """Compiled loops for the widths of surrogates, matrix products for wide networks."""
     if problem.network.n_relus <= LARGEST_COMPILED:
         return CompiledRelaxer(problem.network, problem.rounding)
