@@ -139,8 +139,8 @@ class RatioHead(MomentHead):
         return self.score(mean, np.where(mean <= self.threshold, std_high, std_low))
 
     def _mean_at_level(self, std: FloatArray, level: FloatArray) -> FloatArray:
-        ratios = np.array([self.ratio_at_level(float(one)) for one in level.ravel()])
-        ratios = ratios.reshape(level.shape)
+        levels, places = np.unique(level, return_inverse=True)
+        ratios = np.array([self.ratio_at_level(float(one)) for one in levels])[places]
         # An infinite ratio holds at std = 0 as well.
         steps = np.where(np.isfinite(ratios), std, 1.0) * ratios
         return np.asarray(self.threshold + steps)
