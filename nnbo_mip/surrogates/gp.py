@@ -259,8 +259,8 @@ def _factorize(
     """
     covariance = hyper.kernel(points, points)
     amplitude, unit = hyper.kernel.amplitude, np.eye(len(points))
-    # Pivots below this are rounding errors of the factorization.
-    least = len(points) * np.finfo(np.float64).eps * amplitude
+    # Pivots below this are rounding errors of the factorization, by a tenth or more.
+    least = 10.0 * len(points) * np.finfo(np.float64).eps * amplitude
     for jitter in (0.0, *(10.0**power * amplitude for power in range(-10, 3))):
         try:
             matrix = covariance + (diagonal + hyper.noise + jitter) * unit

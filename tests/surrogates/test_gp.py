@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import math
 import subprocess
@@ -18,7 +19,7 @@ import nnbo_mip as nm
 from nnbo_mip.errors import InputError, MissingExtraError, UnsupportedError
 from nnbo_mip.surrogates import Capability, Surrogate
 from nnbo_mip.surrogates.gp import GaussianProcess, GpBelief
-from nnbo_mip.surrogates.gp_kernels import FORMS
+from nnbo_mip.surrogates.gp_kernels import FORMS, Kernel
 from nnbo_mip.testing.surrogate_contract import SurrogateContract, sample
 
 needs_gpytorch = pytest.mark.skipif(
@@ -179,6 +180,24 @@ def test_the_diagonal_is_raised_only_where_it_must_be() -> None:
     assert GaussianProcess(alpha=1e-7, **fixed).fit(twice, np.tile(y, 2)).diagonal == 1e-7
     raised = GaussianProcess(alpha=0.0, **fixed).fit(twice, np.tile(y, 2)).diagonal
     assert raised == 1e-10
+
+
+def test_a_factor_of_rounding_errors_is_not_believed() -> None:
+    # LAPACK factorizes about half of these matrices, with last pivots that are pure rounding.
+    factorized = 0
+    for seed in range(20):
+        X = np.random.default_rng(seed).uniform(-1.0, 1.0, (8, 1))
+        kernel = Kernel("rbf", np.array([3.0]))
+        with contextlib.suppress(np.linalg.LinAlgError):
+            np.linalg.cholesky(kernel(X, X))
+            factorized += 1
+        made = GaussianProcess(
+            alpha=0.0, length_scale=3.0, length_scale_bounds="fixed", amplitude_bounds="fixed"
+        )
+        y = np.where(X[:, 0] > 0.0, 2.0, 1.0)
+        belief = made.fit(X, y)
+        assert np.square(belief.factor.diagonal()).min() > 80.0 * np.finfo(np.float64).eps
+    assert factorized >= 5
 
 
 @pytest.mark.parametrize("values", [[2.5], [4.0, 4.0, 4.0], [1e12, 1e12 * (1 + 2e-16), 1e12]])

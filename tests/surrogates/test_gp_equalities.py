@@ -162,6 +162,10 @@ def _likelihood(belief: GpBelief, y: FloatArray) -> float:
             {"noise": 0.1, "noise_bounds": (1e-5, 1e5), "alpha": 1e-10},
             theirs.ConstantKernel() * theirs.RBF() + theirs.WhiteKernel(0.1),
         ),
+        (
+            {"noise": 0.1},
+            theirs.ConstantKernel() * theirs.RBF() + theirs.WhiteKernel(0.1, "fixed"),
+        ),
     ],
 )
 def test_a_fit_is_as_likely_as_scikit_learns_and_predicts_the_same(
