@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nnbo_mip.errors import InputError, SolverError
+from nnbo_mip.errors import InputError
 from nnbo_mip.exact import inputs
 from nnbo_mip.exact.certificate import Certificate, Direction, Output
 from nnbo_mip.exact.certify_result import CertifyResult
 from nnbo_mip.exact.infeasibility import why_empty
 from nnbo_mip.exact.interruption import interruptible
-from nnbo_mip.exact.methods import METHODS, Choices, quick
+from nnbo_mip.exact.methods import METHODS, Choices, run
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.outcome import Outcome, settle
 from nnbo_mip.exact.problem import Problem
@@ -97,7 +96,7 @@ def certify(
     with reporting(progress, request.sign) as callback:
         monitor = Monitor(request.problem, wanted_gap, limit, callback)
         with interruptible(monitor):
-            result, complaint = _solve(method, request.problem, choices, monitor)
+            result, complaint = run(method, request.problem, choices, monitor)
     return _assemble(request, choices, monitor, result, complaint)
 
 
@@ -155,22 +154,6 @@ def _check_formulation(formulation: str) -> None:
     from nnbo_mip.exact.formulation import FORMULATIONS
 
     inputs.as_choice(formulation, "formulation", FORMULATIONS)
-
-
-def _solve(
-    method: str, problem: Problem, choices: Choices, monitor: Monitor
-) -> tuple[EngineResult, str]:
-    """Run the engine; without any proof from it, fall back to a quick value and bound."""
-    complaint = ""
-    try:
-        result = METHODS[method](problem, choices, monitor)
-        if math.isfinite(min(result.bound, monitor.bound)) or result.status == "infeasible":
-            return result, ""
-        if method == "mip" and choices.formulation == "naive":
-            return result, ""  # asked for the guess, gets the guess
-    except SolverError as error:
-        complaint = f"The solver broke down: {error}"
-    return quick(problem, choices, monitor), complaint
 
 
 def _assemble(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from nnbo_mip.errors import SolverError
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.problem import Problem
 from nnbo_mip.exact.result import EngineResult
@@ -86,6 +87,28 @@ METHODS: dict[str, Method] = {
     "mip": _mip,
     "enumerate": _enumerate,
 }
+
+
+def run(
+    method: str, problem: Problem, choices: Choices, monitor: Monitor
+) -> tuple[EngineResult, str]:
+    """Run the engine; without any proof from it, fall back to a quick value and bound.
+
+    Returns
+    -------
+    result, complaint
+        The complaint is a sentence where a solver broke down, else empty.
+    """
+    complaint = ""
+    try:
+        result = METHODS[method](problem, choices, monitor)
+        if math.isfinite(min(result.bound, monitor.bound)) or result.status == "infeasible":
+            return result, ""
+        if method == "mip" and choices.formulation == "naive":
+            return result, ""  # asked for the guess, gets the guess
+    except SolverError as error:
+        complaint = f"The solver broke down: {error}"
+    return quick(problem, choices, monitor), complaint
 
 
 def quick(problem: Problem, choices: Choices, monitor: Monitor) -> EngineResult:
