@@ -32,7 +32,10 @@ class Plane(abc.ABC):
     """Two coordinates of the points, and the largest weighted sums of them."""
 
     floor: float
-    """A proven lower bound of the second coordinate; ``-inf`` without one."""
+    """A proven lower bound of the std, at least 0."""
+
+    limits: tuple[float, float] = (0.0, math.inf)
+    """Values that the second coordinate cannot leave."""
 
     @abc.abstractmethod
     def coordinates(self, points: FloatArray) -> FloatArray:
@@ -124,11 +127,12 @@ class RawPlane(Plane):
         Solves the problems.
     """
 
-    floor = -math.inf
+    limits = (-math.inf, 0.0)
 
     def __init__(self, readout: SmoothReadout, domain: Domain, sequence: Sequence) -> None:
         self._readout, self._sequence = readout, sequence
         self._outputs = Outputs(readout.network, domain.lower, domain.upper)
+        self.floor = smooth_floor(readout)
 
     def coordinates(self, points: FloatArray) -> FloatArray:
         """Return mean and -relu(raw) (n, 2)."""
@@ -158,6 +162,11 @@ class RawPlane(Plane):
         return self._sequence.maximize(
             objective, weights, margin=margin, allowance=allowance, level=level, share=share
         )
+
+
+def smooth_floor(readout: SmoothReadout) -> float:
+    """Return a number not above the std of a smooth readout, which is least at relu(raw) = 0."""
+    return max(float(readout.std_of(0.0)) * (1.0 - 1e-14), 0.0)
 
 
 def with_positive_std(network: Network) -> Network:

@@ -130,10 +130,15 @@ class Sequence:
     options : SequenceOptions
     whole : Monitor
         Of the head.
+    least_in_roundings : float
+        No problem is asked for a smaller gap than this times its float64 rounding error.
     """
 
-    def __init__(self, options: SequenceOptions, whole: Monitor) -> None:
+    def __init__(
+        self, options: SequenceOptions, whole: Monitor, least_in_roundings: float = 0.0
+    ) -> None:
         self.options, self.whole = options, whole
+        self._least_in_roundings = least_in_roundings
         self.steps: list[Step] = []
 
     @property
@@ -176,7 +181,10 @@ class Sequence:
         whole = self.whole
         problem = Problem(objective, whole.problem.domain)
         seconds = share * whole.remaining()
-        monitor = StepMonitor(problem, allowance, level, seconds, whole)
+        least = self._least_in_roundings * problem.rounding.output
+        monitor = StepMonitor(
+            problem, lambda value: max(allowance(value), least), level, seconds, whole
+        )
         if whole.best_x is not None:
             monitor.offer(whole.best_x[None, :])
         result, complaint = run(self.options.method, problem, self.options.choices, monitor)

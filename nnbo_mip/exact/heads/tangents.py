@@ -27,7 +27,7 @@ from nnbo_mip.acquisitions.heads import LinearHead
 from nnbo_mip.errors import UnsupportedError
 from nnbo_mip.exact.heads.answer import HeadResult, Step, assemble
 from nnbo_mip.exact.heads.linear import allowance_of, shifted_up
-from nnbo_mip.exact.heads.moments import Plane
+from nnbo_mip.exact.heads.moments import Plane, smooth_floor
 from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.sequence import (
     SHARE,
@@ -149,8 +149,7 @@ class SmoothPlane(Plane):
         self._mean_size = Outputs(network, *box).magnitude("mean")
         points = [p * readout.l_max for p in FIRST_POINTS]
         self._points = [p for p in points if p < self._largest or p == 0.0]
-        floor = float(readout.std_of(0.0)) * (1.0 - ENVELOPE_ROUNDING)
-        self.floor = max(floor, 0.0)
+        self.floor = smooth_floor(readout)
 
     def coordinates(self, points: FloatArray) -> FloatArray:
         """Return mean and std (n, 2)."""

@@ -1,0 +1,166 @@
+r"""PI and MES: rising functions of u = (mean - threshold) / std.
+
+u <= t everywhere if and only if
+
+    F(t) = max over the space of mean - threshold - t std
+
+is not positive. With t the best ratio that was found and T the one whose score closes the gap,
+one linear problem at a t' between them asks whether anything has a positive
+``mean - threshold - t' std``. If so, its ratio is larger than t', and is tried next
+(Dinkelbach). If not, nothing exceeds t'. A proof has a tolerance: from F(t') <= e with e > 0
+follows u <= t' + e / std, so that the search may stop at the level e = (T - t') s, s > 0 a proven
+lower bound of the std.
+
+The std enters negatively where t' > 0. That of a `PlainReadout` is an output, of any weight. That
+of a `SmoothReadout` is a concave function g of r = relu(raw), which no tangent bounds from below;
+but ``mean - threshold - t g(r)`` is convex in (mean, r), rises in the mean and falls with r. So
+for t > 0 the sandwich is used, in the plane of (mean, -r), and the tangents below.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from nnbo_mip.acquisitions.heads import MaxValueEntropy, ProbabilityOfImprovement, RatioHead
+from nnbo_mip.errors import UnsupportedError
+from nnbo_mip.exact.heads.answer import HeadResult, assemble
+from nnbo_mip.exact.heads.logarithms import LogProbability
+from nnbo_mip.exact.heads.moments import Plane, RawPlane
+from nnbo_mip.exact.heads.polygon import rounded_up
+from nnbo_mip.exact.heads.question import HeadProblem
+from nnbo_mip.exact.heads.sandwich import (
+    SCORE_ERROR,
+    Sandwich,
+    offer_sample,
+    plane_of,
+    with_threshold_zero,
+)
+from nnbo_mip.exact.heads.sequence import Sequence, SequenceOptions
+from nnbo_mip.exact.monitor import Monitor
+from nnbo_mip.exact.result import Kind
+from nnbo_mip.heads.readouts import PlainReadout, SmoothReadout
+
+WAY = "ratio"
+WAY_SMOOTH = "ratio sandwich"
+
+STEP = 0.5
+"""Share of the way from the best ratio to the one that closes the gap, where F is solved."""
+
+SPENT = 0.9
+"""Share of what is left that F may exceed 0 by."""
+
+COARSE = 0.02
+"""Share of F that may stay open while F is positive: the next ratio is better all the same."""
+
+RATIO_ERROR = 1e-11
+"""Relative error of scores and ratios of levels; see the heads."""
+
+
+def why_not(problem: HeadProblem) -> str:
+    """Return why this way does not apply, in a sentence; empty where it does."""
+    if not isinstance(problem.head, ProbabilityOfImprovement | MaxValueEntropy):
+        return "the head is no function of the ratio of mean and std."
+    if not isinstance(problem.readout, PlainReadout | SmoothReadout):
+        return "the std of this readout is no function of one output; take boxes."
+    return ""
+
+
+def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> HeadResult:
+    """Maximize PI or MES; see the module.
+
+    Where no positive lower bound of the std is proven, nothing is claimed about a ratio: the
+    answer says so, and other ways take over.
+    """
+    reason = why_not(problem)
+    if reason:
+        raise UnsupportedError(f"a ratio must be what is maximized; {reason}")
+    sequence = Sequence(options, monitor, least_in_roundings=4.0)
+    search = _Ratio(problem, plane_of(problem, sequence), sequence)
+    offer_sample(problem, monitor, options.seed)
+    message = search.run()
+    way = WAY
+    smooth = isinstance(problem.readout, SmoothReadout)
+    if smooth and search.best_ratio() > 0.0 and not monitor.closed() and not sequence.exhausted():
+        assert isinstance(problem.readout, SmoothReadout)
+        plane = RawPlane(problem.readout, problem.domain, sequence)
+        Sandwich(problem, plane, sequence).run()
+        way = WAY_SMOOTH
+    return assemble(way, problem, monitor, sequence.steps, message)
+
+
+class _Ratio:
+    """Dinkelbach's steps, with a proof at each."""
+
+    def __init__(self, problem: HeadProblem, plane: Plane, sequence: Sequence) -> None:
+        head = problem.searched
+        assert isinstance(head, RatioHead)
+        self.head, self.plane, self.sequence = head, plane, sequence
+        self.smooth = isinstance(problem.readout, SmoothReadout)
+        self.monitor = sequence.whole
+        self.scored = with_threshold_zero(head)
+
+    def run(self) -> str:
+        """Tighten the monitor's bound as far as it goes; return what stood in the way."""
+        self._tighten(math.inf, "rigorous")
+        if not self.plane.floor > 0.0:
+            return "no positive lower bound of the std is proven, which ratios need; take boxes."
+        while not self.monitor.closed() and not self.sequence.exhausted():
+            best, goal = self.best_ratio(), self._goal()
+            ratio = best + STEP * (goal - best)
+            if self.smooth:
+                if best > 0.0:
+                    break  # the weight of the std would be negative
+                ratio = min(ratio, 0.0)
+            if not ratio > best and not (self.smooth and ratio == 0.0):
+                return "the gap is too small for float64."
+            if not self._step(ratio, goal) and not self.best_ratio() > best:
+                break
+        return ""
+
+    def best_ratio(self) -> float:
+        """Return the largest ratio that was found, or -1 where there is no point yet."""
+        if self.monitor.best_x is None:
+            return -1.0
+        mean, second = self.plane.coordinates(self.monitor.best_x[None, :])[0]
+        return float((mean - self.head.threshold) / max(second, self.plane.floor))
+
+    def _goal(self) -> float:
+        """Return the ratio that closes the gap."""
+        if self.monitor.best_x is None:
+            return 1.0
+        return min(self.head.ratio_at_level(self.monitor.cutoff), 1e300)
+
+    def _step(self, ratio: float, goal: float) -> bool:
+        """Solve F at a ratio; say whether another try at it may say more."""
+        threshold, floor = self.head.threshold, self.plane.floor
+        excess = SPENT * max(goal - ratio, 0.0) * floor
+        step = self.plane.maximize(
+            1.0,
+            -ratio,
+            lambda value: max(0.2 * excess, COARSE * (value - threshold)),
+            threshold + excess,
+        )
+        if step.kind != "none" and math.isfinite(step.bound):
+            over = max(Fraction(step.bound) - Fraction(threshold), Fraction(0))
+            self._tighten(rounded_up(Fraction(ratio) + over / Fraction(floor)), step.kind)
+        near = [x for x in (step.x, self.monitor.best_x) if x is not None]
+        return bool(near) and self.plane.refine(np.array(near))
+
+    def _tighten(self, ratio: float, kind: Kind) -> None:
+        """Take over a bound on all ratios."""
+        score = self._score_above(ratio)
+        self.monitor.tighten(max(score, self.monitor.best_value), kind, WAY)
+
+    def _score_above(self, ratio: float) -> float:
+        """Return a number that is not below the score of a ratio."""
+        if ratio == math.inf:
+            # Nothing is known of the ratio: PI is at most 1, MES at most its ceiling.
+            margin, std = np.array([1.0]), np.array([0.0])
+        else:
+            margin, std = np.array([ratio]), np.array([1.0])
+        score = float(self.scored.score(margin, std)[0])
+        above = score + RATIO_ERROR * (1.0 + abs(score)) + SCORE_ERROR
+        return min(above, 0.0) if isinstance(self.head, LogProbability) else above

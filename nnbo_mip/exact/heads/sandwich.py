@@ -1,0 +1,342 @@
+r"""Convex heads: the image of the space between supporting lines and found points.
+
+EI is convex in z = (mean, std) and rises in both. Over the image S of the space it is largest at
+an extreme point of the hull of S, and extreme points maximize a weighted sum w . z; as EI rises,
+w >= 0 is enough. So
+
+    lower bound     EI at points that were found,
+    upper bound     EI at the corners of the polygon {z : w_i . z <= h_i}, h_i proven,
+
+and the next w is the one that would settle the worst corner: with T the level that closes the
+gap, EI = T at a place on either line of the corner, between the corner and the point that was
+found on this line; w is normal to the chord of these two places. If nothing lies beyond the
+chord, both corners that are left score T at most; the search for it may stop at that level, and
+need not find the largest sum. If something does, it is a better point or a tighter line.
+
+The first direction is the gradient at the best point of a sample, and the axes come with levels
+too: those at which the polygon's ends score T.
+
+Any score will do that rises in both coordinates and whose sets {score <= t} are convex for the t
+that matter: log EI, and ratios (see `ratio`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from nnbo_mip.acquisitions.heads import ExpectedImprovement, MaxValueEntropy, MomentHead, RatioHead
+from nnbo_mip.errors import InputError, UnsupportedError
+from nnbo_mip.exact.heads.answer import HeadResult, assemble, joint_kind
+from nnbo_mip.exact.heads.logarithms import LEAST_LOG, LogProbability
+from nnbo_mip.exact.heads.moments import PlainPlane, Plane
+from nnbo_mip.exact.heads.polygon import Corner, Line, Polygon, as_array, rounded_up
+from nnbo_mip.exact.heads.question import HeadProblem
+from nnbo_mip.exact.heads.sequence import Sequence, SequenceOptions
+from nnbo_mip.exact.heads.tangents import SmoothPlane
+from nnbo_mip.exact.monitor import Monitor
+from nnbo_mip.heads.readouts import PlainReadout, SmoothReadout
+from nnbo_mip.network.affine import FloatArray
+
+WAY = "sandwich"
+
+SAMPLE = 512
+"""Points from which the first direction comes."""
+
+AIM = 0.6
+"""Share of the gap that corners are cut to; the rest is for what a line is not exact."""
+
+LINE_SHARE = 0.15
+"""Share of the gap that an unfinished linear problem may cost at the corner it cuts."""
+
+TURNED = 0.1
+"""Radians by which the gradient may turn at a better point before it is followed again."""
+
+FOLLOWED = 3
+"""Times that it is followed at most before the axes come."""
+
+SCORE_ERROR = 2e-12
+"""Relative error of a float64 score, generously; see `acquisitions.normal`."""
+
+HALVINGS = 50
+
+SHARPEST = 1e-3
+"""Share of `LINE_SHARE` to which lines are sharpened where nothing else helps."""
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """What is searched, as a function of both coordinates of a plane.
+
+    Parameters
+    ----------
+    head : ExpectedImprovement or RatioHead
+        The head that is searched.
+    plane : Plane
+    """
+
+    head: ExpectedImprovement | RatioHead
+    plane: Plane
+
+    def at(self, z: FloatArray) -> float:
+        """Return the score at coordinates (2,), which may have left the possible ones."""
+        return self._score(float(z[0]) - self.head.threshold, self._possible(float(z[1])))
+
+    def above(self, corner: Corner) -> float:
+        """Return a number that is not below the score at a corner, in real arithmetic."""
+        margin = rounded_up(corner[0] - Fraction(self.head.threshold))
+        second = self._possible(rounded_up(corner[1]))
+        score = self._score(margin, second)
+        if not math.isfinite(score):
+            return score
+        spread = abs(math.log(max(self._std(second), 1e-300)))
+        return score + SCORE_ERROR * (1.0 + abs(score)) + 1e-14 * spread
+
+    def gradient(self, z: FloatArray) -> FloatArray:
+        """Return the derivatives (2,) by both coordinates, none negative."""
+        second = self._possible(float(z[1]))
+        mean, std = np.array([z[0]]), np.array([self._std(second)])
+        by_mean, by_std = self.head.gradient(mean, std)
+        by_second = float(by_std[0]) * self.plane.std_slope(second)
+        return np.maximum([float(by_mean[0]), by_second], 0.0)
+
+    def _possible(self, second: float) -> float:
+        low, high = self.plane.limits
+        return min(max(second, low), high)
+
+    def _std(self, second: float) -> float:
+        return float(self.plane.std_of(np.array([second]))[0])
+
+    def _score(self, margin: float, second: float) -> float:
+        head = with_threshold_zero(self.head)
+        value = float(head.score(np.array([margin]), np.array([self._std(second)]))[0])
+        return max(value, LEAST_LOG)
+
+
+class Sandwich:
+    """The search over directions.
+
+    Parameters
+    ----------
+    problem : HeadProblem
+    plane : Plane
+    sequence : Sequence
+    """
+
+    def __init__(self, problem: HeadProblem, plane: Plane, sequence: Sequence) -> None:
+        head = problem.searched
+        assert isinstance(head, ExpectedImprovement | RatioHead)
+        self.problem, self.plane, self.sequence = problem, plane, sequence
+        self.monitor = sequence.whole
+        self.score = Score(head, plane)
+        self.polygon = Polygon()
+        self.sharpness = 1.0
+
+    def run(self) -> None:
+        """Tighten the monitor's bound until the gap is closed, or time or problems run out."""
+        offer_sample(self.problem, self.monitor, self.sequence.options.seed)
+        self._follow_gradient()
+        self._bound_axis(first=True)
+        self._bound_axis(first=False)
+        stuck_at: Corner | None = None
+        while self._tighten() and not self.sequence.exhausted():
+            low, high, corner = max(
+                self.polygon.corners(), key=lambda one: self.score.above(one[2])
+            )
+            if corner == stuck_at:
+                self.sharpness /= 10.0
+                if self.sharpness < SHARPEST and not self._refined(low, high):
+                    break
+            stuck_at = corner
+            self._cut(low, high, as_array(corner))
+
+    # -- steps ------------------------------------------------------------------------
+
+    def _follow_gradient(self) -> None:
+        """Solve along the gradient at the best point, again where it turns."""
+        angle = math.inf
+        for _ in range(FOLLOWED):
+            gradient = self.score.gradient(self._best())
+            turned = math.atan2(gradient[1], gradient[0]) if gradient.any() else 0.25 * math.pi
+            if abs(turned - angle) < TURNED or self.sequence.exhausted():
+                return
+            angle = turned
+            self._solve(np.array([math.cos(angle), math.sin(angle)]), -math.inf)
+
+    def _bound_axis(self, *, first: bool) -> None:
+        """Solve for the largest mean, or the largest second coordinate."""
+        if self.monitor.should_stop() and self.sequence.steps and self.polygon.is_bounded:
+            return
+        axis = np.array([1.0, 0.0]) if first else np.array([0.0, 1.0])
+        lines = self.polygon.lines
+        level = -math.inf
+        if lines:
+            end = lines[0] if first else lines[-1]
+            if (end.second if first else end.first) == 0.0:
+                return
+            along = np.array([end.second, -end.first])
+            edge = self._where_level_is_left(end, along if first else -along)
+            if edge is not None:
+                level = float(edge @ axis)
+        self._solve(axis, level)
+
+    def _cut(self, low: Line, high: Line, corner: FloatArray) -> None:
+        """Solve for the direction that would settle a corner."""
+        ends = [self._where_level_is_reached(line, corner) for line in (low, high)]
+        normal = np.array([ends[1][1] - ends[0][1], ends[0][0] - ends[1][0]])
+        length = float(np.hypot(*normal))
+        angle = math.atan2(normal[1], normal[0])
+        if not length > 0.0 or not low.angle < angle < high.angle:
+            angle = 0.5 * (low.angle + high.angle)
+            self._solve(np.array([math.cos(angle), math.sin(angle)]), -math.inf)
+            return
+        normal /= length
+        self._solve(normal, float(min(normal @ end for end in ends)))
+
+    def _solve(self, weights: FloatArray, level: float) -> None:
+        plane, near = self.plane, self._best()
+        steepness = float(np.hypot(*self.score.gradient(near)))
+        allowed = LINE_SHARE * self.sharpness * self._room() / max(steepness, 1e-300)
+        first, second = float(weights[0]), float(weights[1])
+        step = plane.maximize(first, second, lambda _: allowed, level)
+        found = None
+        if step.x is not None:
+            found = plane.coordinates(step.x[None, :])[0]
+            plane.refine(step.x[None, :])
+        if self.monitor.best_x is not None:
+            plane.refine(self.monitor.best_x[None, :])
+        if step.kind != "none":
+            self.polygon.add(Line(first, second, step, found))
+
+    def _tighten(self) -> bool:
+        """Take over the polygon's bound, and say whether the gap is still open."""
+        if not self.polygon.is_bounded:
+            return False
+        bound = max((self.score.above(corner) for _, _, corner in self.polygon.corners()))
+        kind = joint_kind([line.step for line in self.polygon.lines])
+        self.monitor.tighten(max(bound, self.monitor.best_value), kind, WAY)
+        return not self.monitor.closed()
+
+    def _refined(self, low: Line, high: Line) -> bool:
+        """Become exacter at the points of two lines, and solve them again."""
+        points = [line.step.x for line in (low, high) if line.step.x is not None]
+        return bool(points) and self.plane.refine(np.array(points))
+
+    # -- places -----------------------------------------------------------------------
+
+    def _best(self) -> FloatArray:
+        """Return the coordinates (2,) of the best point; any where there is none."""
+        if self.monitor.best_x is None:
+            return np.array([self.score.head.threshold, 0.0])
+        return np.asarray(self.plane.coordinates(self.monitor.best_x[None, :])[0])
+
+    def _room(self) -> float:
+        """Return how far bounds may be above the best value."""
+        best = self.monitor.best_value
+        return max(self.monitor.cutoff - best, 0.0) if math.isfinite(best) else 1.0
+
+    @property
+    def _target(self) -> float:
+        return self.monitor.best_value + AIM * self._room()
+
+    def _where_level_is_reached(self, line: Line, corner: FloatArray) -> FloatArray:
+        """Return the place on a line between its found point and a corner that scores T."""
+        start = _projected(line, corner)
+        return _last_below(lambda z: self.score.at(z) <= self._target, start, corner)
+
+    def _where_level_is_left(self, line: Line, along: FloatArray) -> FloatArray | None:
+        """Return the place on a line, from its found point in a direction, that scores T."""
+        target = self._target
+        start = _projected(line, self._best())
+        if self.score.at(start) > target:
+            return None
+        step = 1e-3 * (1e-6 + float(np.abs(start - [self.score.head.threshold, 0.0]).max()))
+        for _ in range(HALVINGS):
+            end = start + step * along
+            if self.score.at(end) > target:
+                return _last_below(lambda z: self.score.at(z) <= target, start, end)
+            if along[1] < 0.0 and end[1] <= self.plane.limits[0]:
+                # Beyond, the second coordinate would leave what is possible.
+                share = (self.plane.limits[0] - start[1]) / along[1]
+                return np.asarray(start + share * along)
+            step *= 2.0
+        return None
+
+
+def _projected(line: Line, fallback: FloatArray) -> FloatArray:
+    """Return the place on a line next to its found point."""
+    point = fallback if line.found is None else line.found
+    normal = np.array([line.first, line.second])
+    return np.asarray(point + normal * (line.bound - normal @ point) / (normal @ normal))
+
+
+def _last_below(
+    is_below: Callable[[FloatArray], bool], start: FloatArray, end: FloatArray
+) -> FloatArray:
+    """Return the last place from a start to an end that is below; the start if none is."""
+    low, high = 0.0, 1.0
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        if is_below(start + middle * (end - start)):
+            low = middle
+        else:
+            high = middle
+    return np.asarray(start + low * (end - start))
+
+
+def with_threshold_zero(head: ExpectedImprovement | RatioHead) -> MomentHead:
+    """Return the head of the margin: mean minus threshold, which is exact where it is needed."""
+    if isinstance(head, ExpectedImprovement):
+        return replace(head, threshold=0.0)
+    if isinstance(head, LogProbability):
+        return LogProbability(0.0)
+    if isinstance(head, MaxValueEntropy):
+        return MaxValueEntropy(0.0)
+    raise UnsupportedError(
+        f"the head must be EI, PI or MES to be scored by its margin; got {head!r}; take boxes."
+    )
+
+
+def offer_sample(problem: HeadProblem, monitor: Monitor, seed: int) -> None:
+    """Offer admissible points to a monitor, where some are found at once."""
+    try:
+        points = problem.domain.sample(SAMPLE, np.random.default_rng(seed))
+    except InputError:
+        return  # whether there are any is for the linear problems to say
+    monitor.offer(points)
+
+
+def plane_of(problem: HeadProblem, sequence: Sequence) -> SmoothPlane | PlainPlane:
+    """Return the plane of mean and std."""
+    readout = problem.readout
+    if isinstance(readout, SmoothReadout):
+        return SmoothPlane(readout, problem.domain, sequence)
+    if isinstance(readout, PlainReadout):
+        return PlainPlane(readout, problem.domain, sequence)
+    raise UnsupportedError(
+        "mean and std must be outputs, or the std a function of one, to span a plane; got a "
+        f"{type(readout).__name__}; take boxes."
+    )
+
+
+def why_not(problem: HeadProblem) -> str:
+    """Return why this way does not apply, in a sentence; empty where it does."""
+    if not isinstance(problem.head, ExpectedImprovement):
+        return "the head is not expected improvement."
+    if not isinstance(problem.readout, PlainReadout | SmoothReadout):
+        return "the std of this readout is no function of one output; take boxes."
+    return ""
+
+
+def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> HeadResult:
+    """Maximize EI or log EI; see the module."""
+    reason = why_not(problem)
+    if reason:
+        raise UnsupportedError(f"a sandwich must apply to the head; {reason}")
+    sequence = Sequence(options, monitor, least_in_roundings=4.0)
+    Sandwich(problem, plane_of(problem, sequence), sequence).run()
+    return assemble(WAY, problem, monitor, sequence.steps)
