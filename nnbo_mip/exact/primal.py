@@ -10,11 +10,13 @@ time.
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from nnbo_mip.exact.linear import LinearProgram
 from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.problem import Problem
+from nnbo_mip.exact.problem import Problem, Question
 from nnbo_mip.network.affine import FloatArray, dense
 
 STARTS = 64
@@ -29,11 +31,28 @@ DISTINCT = 1e-3
 SMALLEST_ROW = 1e-100
 """Rows of a region with smaller coefficients only separate points by underflow."""
 
+SHORTER_STEPS = 0.5 ** np.arange(1, 9)[:, None]
+"""Shares of the way to the best point of a region that are tried where f is not affine there."""
+
 LARGEST_CLIMB = 4000
 """ReLUs up to which regions are climbed by linear programs: one row a ReLU."""
 
 
-def climb(problem: Problem, monitor: Monitor, seed: int = 0) -> None:
+class Climbable(Question, Protocol):
+    """What can be climbed: a network's output, or a function of several."""
+
+    @property
+    def dimension(self) -> int:
+        """d, the number of inputs."""
+
+    def values_and_gradients(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return values (n,) and gradients (n, d) at points (n, d)."""
+
+    def linearized(self, point: FloatArray) -> Problem:
+        """Return a problem with the same slopes near a point; itself where f is a network."""
+
+
+def climb(problem: Climbable, monitor: Monitor, seed: int = 0) -> None:
     """Offer good admissible points to the monitor: ascent from random starts, then LPs."""
     domain = problem.domain
     rng = np.random.default_rng(seed)
@@ -59,7 +78,7 @@ def climb(problem: Problem, monitor: Monitor, seed: int = 0) -> None:
 
 
 def climb_regions(
-    problem: Problem, monitor: Monitor, point: FloatArray, rng: np.random.Generator
+    problem: Climbable, monitor: Monitor, point: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
     """Climb from an admissible point by linear programs and exchanges; return the end."""
     current, value = point, problem.value(point)
@@ -67,10 +86,13 @@ def climb_regions(
         if monitor.should_stop():
             break
         candidates = [_exchanges(problem, current)]
-        if problem.network.n_relus <= LARGEST_CLIMB:
-            best_of_region = _best_of_region(problem, current)
+        near = problem.linearized(current)
+        if near.network.n_relus <= LARGEST_CLIMB:
+            best_of_region = _best_of_region(near, current)
             if best_of_region is not None:
                 candidates.append(best_of_region[None, :])
+                if near is not problem:
+                    candidates.append(current + SHORTER_STEPS * (best_of_region - current))
         found = np.vstack(candidates)
         found = found[problem.domain.admissible(found)] if len(found) else found
         monitor.offer(found)
@@ -84,7 +106,7 @@ def climb_regions(
     return current
 
 
-def gradient_ascent(problem: Problem, points: FloatArray, monitor: Monitor) -> FloatArray:
+def gradient_ascent(problem: Climbable, points: FloatArray, monitor: Monitor) -> FloatArray:
     """Projected gradient ascent over the box with decaying steps; best point of each path."""
     domain = problem.domain
     width = domain.upper - domain.lower
@@ -92,7 +114,7 @@ def gradient_ascent(problem: Problem, points: FloatArray, monitor: Monitor) -> F
     best_values = np.full(len(points), -np.inf)
     step = FIRST_STEP
     for _ in range(GRADIENT_STEPS):
-        values, gradient = problem.network.value_and_gradient(current, 0)
+        values, gradient = problem.values_and_gradients(current)
         better = values > best_values
         best[better], best_values[better] = current[better], values[better]
         if monitor.should_stop():
@@ -111,7 +133,7 @@ def gradient_ascent(problem: Problem, points: FloatArray, monitor: Monitor) -> F
 
 
 def _admissible_starts(
-    problem: Problem, rng: np.random.Generator, center: FloatArray
+    problem: Climbable, rng: np.random.Generator, center: FloatArray
 ) -> FloatArray:
     from nnbo_mip.errors import InputError
 
@@ -124,14 +146,14 @@ def _admissible_starts(
     return sampled if near_center is None else np.vstack([near_center, sampled])
 
 
-def _repaired(problem: Problem, points: FloatArray) -> FloatArray:
+def _repaired(problem: Climbable, points: FloatArray) -> FloatArray:
     order = np.argsort(-problem.values(points), kind="stable")[: 2 * CLIMBERS]
     repaired = [problem.domain.repair(point) for point in points[order]]
     kept = [point for point in repaired if point is not None]
     return np.array(kept).reshape(-1, problem.dimension)
 
 
-def _best_distinct(problem: Problem, points: FloatArray) -> list[FloatArray]:
+def _best_distinct(problem: Climbable, points: FloatArray) -> list[FloatArray]:
     """Return the best few points that are not close to one another."""
     domain = problem.domain
     width = np.where(domain.upper > domain.lower, domain.upper - domain.lower, 1.0)
@@ -145,7 +167,7 @@ def _best_distinct(problem: Problem, points: FloatArray) -> list[FloatArray]:
     return chosen
 
 
-def _best(problem: Problem, points: FloatArray, value: float) -> tuple[FloatArray, float] | None:
+def _best(problem: Climbable, points: FloatArray, value: float) -> tuple[FloatArray, float] | None:
     """Return the best of some points if it is worth more than `value` by a real step."""
     if len(points) == 0:
         return None
@@ -155,7 +177,7 @@ def _best(problem: Problem, points: FloatArray, value: float) -> tuple[FloatArra
     return (points[index], float(values[index])) if values[index] > least else None
 
 
-def _nudged(problem: Problem, point: FloatArray, rng: np.random.Generator) -> FloatArray:
+def _nudged(problem: Climbable, point: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Return admissible points a small step away, in neighbouring regions."""
     domain = problem.domain
     width = np.where([grid is None for grid in domain.grids], domain.upper - domain.lower, 0.0)
@@ -164,7 +186,7 @@ def _nudged(problem: Problem, point: FloatArray, rng: np.random.Generator) -> Fl
     return moved if domain.is_box else moved[domain.admissible(moved)]
 
 
-def _exchanges(problem: Problem, point: FloatArray) -> FloatArray:
+def _exchanges(problem: Climbable, point: FloatArray) -> FloatArray:
     """Return the points that differ in one grid coordinate or one group's level."""
     domain = problem.domain
     moved: list[FloatArray] = []

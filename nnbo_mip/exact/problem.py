@@ -77,6 +77,14 @@ class Problem:
         """Float64 forward pass at one point, evaluated alone."""
         return float(self.network.evaluate(np.asarray(point)[None, :], 0)[0])
 
+    def values_and_gradients(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Values (n,) and gradients (n, d) at points (n, d)."""
+        return self.network.value_and_gradient(points, 0)
+
+    def linearized(self, point: FloatArray) -> Problem:
+        """Return a problem that has the same slopes near a point: this one."""
+        return self
+
     @cached_property
     def rounding(self) -> RoundingModel:
         """Bounds on the float64 errors of passes and relaxations over the domain's box."""

@@ -207,16 +207,12 @@ class Network:
         head = self.head.rows([self.output_index(output)])
         batch = self.check_inputs(points)
         sources = self._sources(batch)
-        values = head.apply(sources)[:, 0]
-        adjoint: list[FloatArray] = [np.zeros_like(h) for h in sources]
-        for source in head.terms:
-            adjoint[source] += head.pull_back(np.ones((1, 1)), source)
-        for position in range(len(self.layers), 0, -1):
-            layer = self.layers[position - 1]
-            passed = adjoint[position] * (sources[position] > 0.0)
-            for source in layer.terms:
-                adjoint[source] += layer.pull_back(passed, source)
-        return values, adjoint[0]
+        return head.apply(sources)[:, 0], _pull_back(self.layers, head, sources, np.ones((1, 1)))
+
+    def pull_back(self, points: npt.ArrayLike, weights: FloatArray) -> FloatArray:
+        """Gradient (n, d) of the outputs' sums with weights (n, m) of their own at each point."""
+        sources = self._sources(self.check_inputs(points))
+        return _pull_back(self.layers, self.head, sources, weights)
 
     def gradient(self, points: npt.ArrayLike, output: str | int | None = None) -> FloatArray:
         """Gradient (n, d) of one output."""
@@ -332,6 +328,21 @@ class Network:
         from nnbo_mip.network.storage import load
 
         return load(path, max_bytes)
+
+
+def _pull_back(
+    layers: Sequence[Affine], head: Affine, sources: list[FloatArray], weights: FloatArray
+) -> FloatArray:
+    """Return the gradient by the input of weighted sums (n or 1, m) of a head's rows."""
+    adjoint: list[FloatArray] = [np.zeros_like(h) for h in sources]
+    for source in head.terms:
+        adjoint[source] += head.pull_back(weights, source)
+    for position in range(len(layers), 0, -1):
+        layer = layers[position - 1]
+        passed = adjoint[position] * (sources[position] > 0.0)
+        for source in layer.terms:
+            adjoint[source] += layer.pull_back(passed, source)
+    return adjoint[0]
 
 
 def default_output_names(count: int) -> tuple[str, ...]:

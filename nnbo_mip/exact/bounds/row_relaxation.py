@@ -43,6 +43,8 @@ class Drawn:
         M at the centers.
     off : (B, m) array
         The largest H over each box plus the rounding error: ``|y_o - M_o| <= off_o``.
+    magnitudes : (m,) array
+        Bounds of the sizes of all summands of the outputs over the whole domain.
     """
 
     lower: FloatArray
@@ -53,6 +55,7 @@ class Drawn:
     slopes: FloatArray
     at_center: FloatArray
     off: FloatArray
+    magnitudes: FloatArray
 
     def ends(self, output: int) -> tuple[FloatArray, FloatArray]:
         """Return proven ends (B,) of one output."""
@@ -123,7 +126,7 @@ class RowRelaxer:
         off = halves[:, d] + (halves[:, :d] * points).sum(axis=1)
         off = off + (np.abs(halves[:, :d]) * radius.T[:, :, None]).sum(axis=1)
         off = np.maximum(off, 0.0) + 2.0 * self._errors[1:]
-        return Drawn(lower, upper, center, radius, lines, slopes, at_center, off)
+        return Drawn(lower, upper, center, radius, lines, slopes, at_center, off, self.magnitudes)
 
     def carry(
         self,
@@ -131,6 +134,7 @@ class RowRelaxer:
         shares: FloatArray,
         rows: FloatArray,
         constants: FloatArray,
+        levels: FloatArray,
         slope_steps: int,
     ) -> Planes:
         """Bound sums of outputs from above.
@@ -144,8 +148,9 @@ class RowRelaxer:
             Weights of the outputs.
         constants : (B,) array
             What is added; the rounding of the sum itself is added here.
+        levels : (B,) array
+            Boxes whose bound is not above it get no slope steps.
         slope_steps : int
-            Steps on the lower slopes of boxes whose bound is above 0.
         """
         from nnbo_mip.exact.bounds.row_kernel import carry_rows
 
@@ -156,7 +161,7 @@ class RowRelaxer:
         slopes, bounds = np.empty((d, batch)), np.empty(batch)
         carry_rows(
             self._net, drawn.lower, drawn.upper, *drawn.lines, self._base, shares, rows,
-            constants, np.zeros(batch), slope_steps, slopes, bounds,
+            constants, levels, slope_steps, slopes, bounds,
         )  # fmt: skip
         return Planes(slopes, constants, bounds)
 

@@ -92,8 +92,9 @@ def solve(problem: Problem, options: BoxOptions, monitor: Monitor) -> EngineResu
 class BoxRelaxer(Protocol):
     """What bounds the boxes of a search."""
 
-    depth: int
-    """Number of ReLU layers."""
+    @property
+    def depth(self) -> int:
+        """Number of ReLU layers."""
 
     def floats_per_box(self) -> int:
         """Float64 values held for one box."""

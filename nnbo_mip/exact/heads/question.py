@@ -11,6 +11,7 @@ import numpy.typing as npt
 from nnbo_mip.acquisitions.heads import Head, MemberHead, MomentHead
 from nnbo_mip.errors import InputError
 from nnbo_mip.exact.heads import logarithms
+from nnbo_mip.exact.problem import Problem
 from nnbo_mip.heads.readouts import Readout
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.space.domain import Domain
@@ -70,6 +71,22 @@ class HeadProblem:
     def value(self, point: npt.ArrayLike) -> float:
         """Value of what is searched at one point, evaluated alone."""
         return float(self.values(np.asarray(point)[None, :])[0])
+
+    def values_and_gradients(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Values (n,) and gradients (n, d) of what is searched at points (n, d)."""
+        from nnbo_mip.exact.heads.slopes import output_weights
+
+        network = self.readout.network
+        return self.values(points), network.pull_back(points, output_weights(self, points))
+
+    def linearized(self, point: FloatArray) -> Problem:
+        """Return the problem of a sum of outputs that has the same slopes at a point."""
+        from nnbo_mip.exact.heads.slopes import output_weights
+
+        network = self.readout.network
+        weights = output_weights(self, point[None, :])[0]
+        named = dict(zip(network.output_names, weights.tolist(), strict=True))
+        return Problem(network.objective(named), self.domain)
 
     def score(self, point: npt.ArrayLike) -> float:
         """Score of the head itself at one point, evaluated alone."""

@@ -1,0 +1,67 @@
+"""Branch and bound over input boxes for any head that a relaxer bounds (`relaxers`).
+
+The search is that of `exact.branching.boxes`. A box is discarded, or cut, where an affine
+condition proves that the score does not exceed the cut-off; until then it keeps a bound of the
+score. The bound is rigorous.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from nnbo_mip.acquisitions.heads import LinearHead
+from nnbo_mip.exact.bounds.compiled_relaxation import load_kernel
+from nnbo_mip.exact.branching.boxes import ENGINE, BoxOptions, RelaxedSearch
+from nnbo_mip.exact.heads.question import HeadProblem
+from nnbo_mip.exact.heads.relaxers.choice import relaxer_of, why_not
+from nnbo_mip.exact.heads.relaxers.moments import MomentRelaxer
+from nnbo_mip.exact.heads.relaxers.spreads import PositivePart
+from nnbo_mip.exact.monitor import Monitor
+from nnbo_mip.exact.primal import climb
+from nnbo_mip.exact.result import EngineResult
+from nnbo_mip.network.graph import Network
+from nnbo_mip.space.domain import Domain
+
+__all__ = ["HeadBoxSearch", "load_kernels", "solve", "why_not"]
+
+
+class HeadBoxSearch(RelaxedSearch):
+    """A search over boxes for the maximum of what a problem searches.
+
+    Parameters
+    ----------
+    problem : HeadProblem
+    options : BoxOptions
+    monitor : Monitor
+    """
+
+    def __init__(self, problem: HeadProblem, options: BoxOptions, monitor: Monitor) -> None:
+        with monitor.clock_stopped():
+            load_kernels()
+        super().__init__(
+            problem,
+            relaxer_of(problem),
+            lambda monitor, seed: climb(problem, monitor, seed),
+            options,
+            monitor,
+        )
+
+
+def solve(problem: HeadProblem, options: BoxOptions, monitor: Monitor) -> EngineResult:
+    """Maximize what a problem searches; value and bound are in its values."""
+    if not relaxer_of(problem).is_useful:
+        return monitor.too_large(ENGINE)
+    return HeadBoxSearch(problem, options, monitor).advance(options.max_boxes)
+
+
+@cache
+def load_kernels() -> None:
+    """Compile the kernels, once a machine, or load what was compiled, once a process."""
+    load_kernel()
+    layers = [([[1.0]], [0.5]), ([[1.0]], [0.5]), ([[1.0], [1.0]], [0.0, 0.0])]
+    network = Network.from_layers(layers, ("mean", "std"))
+    domain = Domain([-1.0], [2.0])
+    relaxer = MomentRelaxer(network, LinearHead(1.0, 1.0), domain, PositivePart())
+    relaxer.bound(np.array([[-1.0]]), np.array([[2.0]]), 0.0, 1)

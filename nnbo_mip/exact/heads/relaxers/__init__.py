@@ -1,0 +1,1 @@
+"""Bounds of heads over boxes of the input."""

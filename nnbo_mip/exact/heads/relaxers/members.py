@@ -1,0 +1,123 @@
+r"""Conditions of heads that read members, over boxes.
+
+*Empirical EI* is piecewise linear: one more ReLU a member, and the relaxation of a network.
+
+*Empirical PI* counts the members that reach the threshold. Over a box at most the p can whose
+upper bound reaches it. Where p exceeds what the level allows by one, each of the p has to reach
+it, and the plane of the one that is closest to failing is the condition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from nnbo_mip.acquisitions.heads import EmpiricalImprovement
+from nnbo_mip.exact.bounds.compiled_relaxation import CompiledRelaxer
+from nnbo_mip.exact.bounds.relaxation import Planes
+from nnbo_mip.exact.bounds.row_relaxation import RowRelaxer
+from nnbo_mip.exact.heads.relaxers.conditions import UNREACHABLE, Conditions, conditions
+from nnbo_mip.exact.rounding import UNIT_ROUNDOFF, rounding_model
+from nnbo_mip.network.affine import Affine, FloatArray
+from nnbo_mip.network.graph import Network
+from nnbo_mip.space.domain import Domain
+
+
+class ImprovementRelaxer:
+    """Planes above the average improvement of members.
+
+    Parameters
+    ----------
+    network : Network
+    names : sequence of str
+        The members' outputs.
+    head : EmpiricalImprovement
+        Of the kind ``ei``.
+    domain : Domain
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        names: Sequence[str],
+        head: EmpiricalImprovement,
+        domain: Domain,
+    ) -> None:
+        rows = network.head.rows([network.output_index(name) for name in names])
+        layer = Affine(rows.bias - head.threshold, dict(rows.terms))
+        count = len(names)
+        last = len(network.layers) + 1
+        average = Affine(np.zeros(1), {last: np.full((1, count), 1.0 / count)})
+        whole = Network(network.n_inputs, (*network.layers, layer), average)
+        rounding = rounding_model(whole, domain.lower, domain.upper)
+        self.is_useful = rounding.is_useful
+        self._relaxer = CompiledRelaxer(whole, rounding)
+        # The threshold and 1 / M were rounded once.
+        self._margin = 4.0 * UNIT_ROUNDOFF * (rounding.magnitude + abs(head.threshold))
+        self.depth = self._relaxer.depth
+
+    def floats_per_box(self) -> int:
+        """Float64 values held for one box."""
+        return self._relaxer.floats_per_box()
+
+    def bound(self, lower: FloatArray, upper: FloatArray, level: float, slope_steps: int) -> Planes:
+        """Bound the score from above over boxes (d, B) by affine functions."""
+        planes = self._relaxer.bound(lower, upper, level, slope_steps)
+        return Planes(planes.slopes, planes.constant + self._margin, planes.bound + self._margin)
+
+
+class CountRelaxer:
+    """Conditions for the share of members that reach a threshold.
+
+    Parameters
+    ----------
+    network : Network
+    names : sequence of str
+        The members' outputs.
+    head : EmpiricalImprovement
+        Of the kind ``pi``.
+    domain : Domain
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        names: Sequence[str],
+        head: EmpiricalImprovement,
+        domain: Domain,
+    ) -> None:
+        self._threshold = head.threshold
+        self._rows = RowRelaxer(network, domain.lower, domain.upper, names, names[0])
+        self.depth, self.is_useful = self._rows.depth, self._rows.is_useful
+
+    def floats_per_box(self) -> int:
+        """Float64 values held for one box."""
+        return self._rows.floats_per_box()
+
+    def bound(
+        self, lower: FloatArray, upper: FloatArray, level: float, slope_steps: int
+    ) -> Conditions:
+        """Return conditions for shares above a level over boxes (d, B)."""
+        drawn = self._rows.draw(lower, upper)
+        batch, _, count = drawn.slopes.shape
+        reach = (np.abs(drawn.slopes) * drawn.radius.T[:, :, None]).sum(axis=1)
+        margin = drawn.at_center - self._threshold
+        low, high = margin - reach - drawn.off, margin + reach + drawn.off
+        possible = high >= 0.0
+        scores = possible.sum(axis=1) / count
+        # The one whose plane has to be positive, or shows where to cut: it can still fail.
+        undecided = possible & (low < 0.0)
+        chosen = np.where(undecided, high, np.inf).argmin(axis=1)
+        boxes = np.arange(batch)
+        rows = np.zeros((batch, count))
+        rows[boxes, chosen] = 1.0
+        nothing = np.zeros(batch)
+        limits = np.full(batch, self._threshold)
+        sums = self._rows.carry(drawn, nothing, rows, nothing, limits, slope_steps)
+        allowed = -1.0 if level == -np.inf else np.floor(level * count * (1.0 + 1e-12))
+        decisive = undecided[boxes, chosen] & (possible.sum(axis=1) == allowed + 1.0)
+        # A member counts where it equals the threshold, so the limit lies below.
+        limits = np.where(decisive, np.nextafter(self._threshold, -np.inf), -UNREACHABLE)
+        limits = np.where(possible.sum(axis=1) <= allowed, UNREACHABLE, limits)
+        return conditions(sums, limits, scores)

@@ -1,0 +1,90 @@
+"""Conditions of heads of mean and std over boxes."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from nnbo_mip.acquisitions.heads import ExpectedImprovement, LinearHead, MomentHead, RatioHead
+from nnbo_mip.exact.bounds.relaxation import Planes
+from nnbo_mip.exact.bounds.row_relaxation import RowRelaxer
+from nnbo_mip.exact.heads.relaxers.conditions import Conditions, conditions
+from nnbo_mip.exact.heads.relaxers.level_lines import LevelLines, level_lines
+from nnbo_mip.exact.heads.relaxers.spreads import SpreadRelaxer
+from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.network.graph import Network
+from nnbo_mip.space.domain import Domain
+
+SCORE_ERROR = 1e-11
+"""Relative error of every head's score, and absolute error of logarithms; generously."""
+
+PIECES = 8
+"""Pieces of the std's interval over which a head without a shape is bounded."""
+
+
+class MomentRelaxer:
+    """Turns levels of a score into conditions on a sum of mean and std.
+
+    Parameters
+    ----------
+    network : Network
+        With an output ``mean``.
+    head : MomentHead
+        Rising in the mean.
+    domain : Domain
+    spreads : SpreadRelaxer
+        Bounds the std.
+    """
+
+    def __init__(
+        self, network: Network, head: MomentHead, domain: Domain, spreads: SpreadRelaxer
+    ) -> None:
+        self.head, self._spreads = head, spreads
+        self._rows = RowRelaxer(network, domain.lower, domain.upper, spreads.outputs, "mean")
+        self.depth = self._rows.depth
+        self.is_useful = self._rows.is_useful
+
+    def floats_per_box(self) -> int:
+        """Float64 values held for one box."""
+        return self._rows.floats_per_box()
+
+    def bound(
+        self, lower: FloatArray, upper: FloatArray, level: float, slope_steps: int
+    ) -> Conditions:
+        """Return conditions for scores above a level over boxes (d, B)."""
+        drawn = self._rows.draw(lower, upper)
+        spread = self._spreads.spread(drawn)
+        lines = level_lines(self.head, spread.low, spread.high, level)
+        rows, constants = spread.above(lines.std_weight)
+        sums = self._rows.carry(drawn, lines.mean_weight, rows, constants, lines.limit, slope_steps)
+        return conditions(sums, lines.limit, self._scores(lines, sums, spread.low, spread.high))
+
+    def _scores(
+        self, lines: LevelLines, sums: Planes, low: FloatArray, high: FloatArray
+    ) -> FloatArray:
+        """Bound the score where the sum of mean and std is at most its bound."""
+        head, most = self.head, sums.bound
+        if isinstance(head, LinearHead):
+            return most + head.constant + SCORE_ERROR * 1e-4 * (np.abs(most) + abs(head.constant))
+        if isinstance(head, ExpectedImprovement | RatioHead):
+            # Quasi-convex along the line: largest at one of its ends.
+            ends = [(low, low), (high, high)]
+        else:
+            steps = np.linspace(0.0, 1.0, PIECES + 1)
+            cuts = [np.maximum(low, high - (1.0 - t) * (high - low)) for t in steps]
+            cuts[0], cuts[-1] = low, high
+            ends = list(pairwise(cuts))
+        found = [self._score_between(lines, most, *pair) for pair in ends]
+        score: FloatArray = np.max(found, axis=0)
+        return score + SCORE_ERROR * (np.abs(score) + 1.0)
+
+    def _score_between(
+        self, lines: LevelLines, most: FloatArray, low: FloatArray, high: FloatArray
+    ) -> FloatArray:
+        shares = lines.std_weight * low, lines.std_weight * high
+        sizes = np.abs(most) + np.maximum(np.abs(shares[0]), np.abs(shares[1]))
+        mean = most - np.minimum(*shares) + 1e-14 * sizes
+        good = np.isfinite(mean) & np.isfinite(high)
+        mean, low, high = (np.where(good, part, 0.0) for part in (mean, low, high))
+        return np.where(good, self.head.largest(mean, low, high), np.inf)
