@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 
@@ -42,10 +42,6 @@ FEW_RELUS = 40
 
 MANY_RELUS = 130
 """ReLUs beyond which phases have seldom closed what boxes do not."""
-
-NODES_BEFORE_ASCENT = 1000
-"""Nodes of a long turn before dual ascent takes over: open bounds are tighter the sooner it
-does. The first turn is short and keeps to the dual simplex, which closes easy networks."""
 
 NODE_SECONDS, ASCENT_SECONDS = 5e-9, 1.5e-9
 """Rough times of a node of the dual simplex and of dual ascent, for each entry of its
@@ -149,7 +145,9 @@ def _rounds(
     n_relus = problem.network.n_relus
     use_phases = phases.supports(problem) and n_relus <= MOST_RELUS_FOR_PHASES
     box_turns = _BoxTurns(problem, options, monitor)
-    boxes_first = n_relus > (FEW_RELUS if free <= FEW_INPUTS else MANY_RELUS)
+    boxes_first = free <= MANY_INPUTS and n_relus > (
+        FEW_RELUS if free <= FEW_INPUTS else MANY_RELUS
+    )
     if not use_phases:
         yield [box_turns.turn(BOXES_BEFORE_PROGRAM)]
         if by_program is not None:
@@ -161,13 +159,18 @@ def _rounds(
             by_phases = _phase_turn(problem, options, monitor, phase_seconds, short=number == 0)
             turns = [*turns, by_phases] if boxes_first else [by_phases, *turns]
         yield turns
+        # Boxes do not lose what they have done, and close more of what is left.
+        boxes_first |= free <= MANY_INPUTS
 
 
 def _seconds_for_phases_and_boxes(free: int, n_relus: int) -> Iterator[tuple[float, float]]:
     """Yield the work of each round, in what would be seconds if the rough times were right."""
     if free <= FEW_INPUTS:
         phase_seconds, box_seconds, growth = 1.0, 4.0, 4.0
-    elif free <= MANY_INPUTS or n_relus > MANY_RELUS:
+    elif free <= MANY_INPUTS:
+        yield 1.0, 3.0
+        phase_seconds, box_seconds, growth = 4.0, 8.0, 4.0
+    elif n_relus > MANY_RELUS:
         yield 1.0, 3.0
         phase_seconds, box_seconds, growth = 4.0, 4.0, 4.0
     else:
@@ -182,14 +185,11 @@ def _seconds_for_phases_and_boxes(free: int, n_relus: int) -> Iterator[tuple[flo
 def _phase_turn(
     problem: Problem, options: AutoOptions, monitor: Monitor, seconds: float, short: bool
 ) -> Turn:
-    """Return a search over phases from its beginning."""
+    """Return a search over phases from its beginning; a short one hardly sees dual ascent."""
     k, d = problem.network.n_relus, problem.dimension
-    by_ascent = problem.domain.is_box and not short
-    per_entry = ASCENT_SECONDS if by_ascent else NODE_SECONDS
+    per_entry = ASCENT_SECONDS if problem.domain.is_box and not short else NODE_SECONDS
     nodes = max(1, int(seconds / (per_entry * (2 * k * (d + k) + 1))))
     phase_options = phases.PhaseOptions(max_nodes=nodes, seed=options.seed)
-    if by_ascent:
-        phase_options = replace(phase_options, nodes_before_ascent=NODES_BEFORE_ASCENT)
     run = partial(phases.solve, problem, phase_options, monitor)
     return Turn(phases.ENGINE, run, "nodes", nodes)
 
