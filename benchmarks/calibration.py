@@ -40,7 +40,9 @@ SURROGATES = (
     "mc_dropout",
     "brvfl",
     "brvfl:activation=tanh",
+    "brvfl:n_hidden=50",
     "ervfl",
+    "ervfl:n_members=5,n_hidden=20",
     "elm",
     "elm:rcond=0.01",
     "gp",
@@ -123,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wanted = list(jobs(options.surrogates, options.functions, options.seeds))
     for job in wanted:
         if job not in known:
-            known[job] = measure(*job)
+            known[job] = rounded(measure(*job))
             print(*job, f"{known[job].error:.3f}", f"{known[job].seconds:.2f} s", flush=True)
             if options.json:
                 write(options.json, list(known.values()))
@@ -224,19 +226,23 @@ def read(path: Path | None) -> dict[Job, Outcome]:
 
 def write(path: Path, outcomes: Sequence[Outcome]) -> None:
     """Write a row a line; the file is replaced in one step, so that a kill cannot tear it."""
-    rows = [json.dumps(_rounded(asdict(outcome))) for outcome in outcomes]
+    rows = [json.dumps(asdict(outcome), separators=(",", ":")) for outcome in outcomes]
     temporary = path.with_suffix(path.suffix + ".part")
     temporary.write_text("[\n" + ",\n".join(rows) + "\n]\n")
     os.replace(temporary, path)
 
 
-def _rounded(value: Any) -> Any:
-    """Return figures with five digits, which keep the file small."""
-    if isinstance(value, float):
-        return float(f"{value:.5g}")
-    if isinstance(value, dict):
-        return {key: _rounded(part) for key, part in value.items()}
-    return [_rounded(part) for part in value] if isinstance(value, tuple | list) else value
+def rounded(outcome: Outcome) -> Outcome:
+    """Return the outcome with four digits of every figure, which keep the file small."""
+
+    def short(value: Any) -> Any:
+        if isinstance(value, float):
+            return float(f"{value:.4g}")
+        if isinstance(value, dict):
+            return {key: short(part) for key, part in value.items()}
+        return [short(part) for part in value] if isinstance(value, tuple) else value
+
+    return Outcome.of(short(asdict(outcome)))
 
 
 def parser() -> argparse.ArgumentParser:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,7 +23,9 @@ from benchmarks.calibration_metrics import (
     geometric_mean,
     negative_log_likelihood,
 )
+from docs.make_plots import STYLES
 
+DOCS = Path(__file__).parents[2] / "docs"
 ARGUMENTS = ["--seeds", "1", "--functions", "forrester", "--surrogates", "brvfl", "none"]
 
 
@@ -116,11 +119,25 @@ def test_a_run_is_resumed_and_prints_the_same(tmp_path, capsys, monkeypatch) -> 
     assert [line.split(" | ")[0] for line in again.splitlines()[-2:]] == ["| `brvfl`", "| `none`"]
 
 
-def test_a_file_keeps_five_digits_of_every_figure(tmp_path) -> None:
+def test_a_file_keeps_what_was_rounded_to_four_digits(tmp_path) -> None:
     outcome = calibration.measure("none", "forrester", 0)
-    calibration.write(tmp_path / "rows.json", [outcome])
-    (kept,) = calibration.read(tmp_path / "rows.json").values()
-    assert (kept.surrogate, kept.function, kept.seed, kept.inputs) == ("none", "forrester", 0, 1)
-    for name in ("error", "factor"):
-        assert getattr(kept, name) == pytest.approx(getattr(outcome, name), rel=1e-4)
-    np.testing.assert_allclose(kept.scaled.coverage, outcome.scaled.coverage, rtol=1e-4)
+    short = calibration.rounded(outcome)
+    calibration.write(tmp_path / "rows.json", [short])
+    assert calibration.read(tmp_path / "rows.json") == {("none", "forrester", 0): short}
+    assert short.error == pytest.approx(outcome.error, rel=5e-4)
+    assert len(repr(short.error).replace("0.", "").replace(".", "").lstrip("0")) <= 4
+    np.testing.assert_allclose(short.scaled.coverage, outcome.scaled.coverage, rtol=5e-4)
+
+
+def test_the_tables_of_the_documentation_are_those_of_the_stored_rows() -> None:
+    outcomes = list(calibration.read(DOCS / "plots" / "calibration.json").values())
+    assert {outcome.surrogate for outcome in outcomes} == set(calibration.SURROGATES)
+    assert {outcome.function for outcome in outcomes} == set(calibration.FUNCTIONS)
+    text = (DOCS / "surrogates.md").read_text(encoding="utf-8")
+    for inputs in calibration.POINTS:
+        rows = [outcome for outcome in outcomes if outcome.inputs == inputs]
+        assert calibration.markdown(rows) in text
+
+
+def test_what_is_drawn_was_measured() -> None:
+    assert set(STYLES) <= set(calibration.SURROGATES)
