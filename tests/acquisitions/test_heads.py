@@ -237,8 +237,8 @@ def test_log_ei_is_not_convex_but_has_the_level_sets_of_ei() -> None:
     head, log_head = ExpectedImprovement(0.0), ExpectedImprovement(0.0, log=True)
     ends = log_head.score([-1.0, 3.0], [0.1, 0.1])
     assert one(log_head, 1.0, 0.1) > ends.mean()
-    std = np.geomspace(1e-3, 10.0, 30)
-    for level in (1e-30, 1e-3, 0.2, 4.0):
+    std = np.geomspace(1e-3, 1e10, 60)
+    for level in (1e-300, 1e-30, 1e-3, 0.2, 4.0):
         np.testing.assert_allclose(
             log_head.mean_at_level(std, math.log(level)),
             head.mean_at_level(std, level),
@@ -281,8 +281,10 @@ def test_the_level_of_ei_is_concave_in_the_std_so_that_chords_cut_nothing_off() 
 def test_eqi_falls_and_rises_with_the_std() -> None:
     head = QuantileImprovement(0.0, 0.1, 0.9)
     assert head.std_trend is Trend.MIXED
-    scores = head.score(0.2, np.array([0.0, 0.05, 1.0]))
+    std = np.array([0.0, 0.05, 1.0])
+    scores = head.score(0.2, std)
     assert scores[1] < scores[0] < scores[2]
+    assert np.array_equal(head.largest(0.2, std, std), scores)
 
 
 # -- edges ----------------------------------------------------------------------------------------
