@@ -77,10 +77,13 @@ class TwinNets:
     generator : torch.Generator
         Source of the first weights.
     initialization : str
-        ``uniform`` as in `TorchStack`. ``he`` too, but the first layer of the main net is
-        divided by d: nets that start nearly flat learn directions instead of interpolating
-        random features. And the raw uncertainty starts at zero everywhere: where it starts
-        below, exp(-c_exp s) is so large that Adam's memory of it stops all progress.
+        ``uniform`` or ``he`` as in `TorchStack`, but under ``he``
+
+        - every unit of a first layer has its kink at a random point of the box;
+        - the first layer of the main net is divided by d: nets that start nearly flat learn
+          directions instead of interpolating random features;
+        - the raw uncertainty starts at zero everywhere: where it starts below, exp(-c_exp s)
+          is so large that Adam's memory of it stops all progress.
     stop_gradient : bool
         Whether the raw uncertainty leaves the main net's hidden layers alone.
     """
@@ -104,6 +107,8 @@ class TwinNets:
         """Weights (1, width, 1) by which the raw uncertainty reads the main net."""
         if initialization == "he":
             with torch.no_grad():
+                for net in (self.main, self.side):
+                    place_kinks(net, generator)
                 self.main.weights[0] /= n_inputs
                 self.main.biases[0] /= n_inputs
                 for readout in (self.bridge, self.side.weights[-1], self.side.biases[-1]):
@@ -138,6 +143,15 @@ class TwinNets:
         biases = np.concatenate([main.biases[-1], np.zeros((1, 1))], axis=1)
         twin = Stack((*main.weights[:-1], weights), (*main.biases[:-1], biases))
         return twin, self.side.frozen()
+
+
+def place_kinks(net: TorchStack, generator: torch.Generator) -> None:
+    """Move the hyperplane of each unit of the first layer through a random point of the box."""
+    import torch
+
+    weights = net.weights[0]
+    points = 2.0 * torch.rand(weights.shape, generator=generator) - 1.0
+    net.biases[0].copy_(-(weights * points).sum(dim=1, keepdim=True))
 
 
 class NomuTraining(Trainable):
