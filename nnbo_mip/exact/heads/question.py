@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.acquisitions.heads import Head, MemberHead, MomentHead
+from nnbo_mip.acquisitions.heads import Head, MemberHead, MomentHead, ProbabilityOfImprovement
 from nnbo_mip.errors import InputError
 from nnbo_mip.exact.heads import logarithms
 from nnbo_mip.exact.problem import Problem
@@ -96,7 +96,8 @@ class HeadProblem:
         """Turn a proven bound on all values into one on all scores of the head."""
         if self.searched == self.head:
             return bound
-        return logarithms.exponential_above(bound)
+        above = logarithms.exponential_above(bound)
+        return min(above, 1.0) if isinstance(self.head, ProbabilityOfImprovement) else above
 
     def _evaluate(self, head: Head, points: npt.ArrayLike) -> FloatArray:
         if isinstance(head, MemberHead):

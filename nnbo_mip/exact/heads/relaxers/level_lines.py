@@ -126,11 +126,12 @@ def _of_augmented(head: AugmentedEI, low: FloatArray, high: FloatArray, level: f
     one = np.ones(len(low))
     if level <= 0.0:
         return LevelLines(one, 0.0 * one, -np.inf * one)
-    at = np.maximum(0.5 * low + 0.5 * high, 1e-150)
+    smallest = 1e-40 * max(head.noise, 1e-100)  # tangents at any point are below 1 / F
+    at = np.maximum(0.5 * low + 0.5 * high, smallest)
     raised, slope = _raise_of(head.noise, at)
     values = [level * (raised + slope * (end - at)) for end in (low, high)]
     # Far from the tangent's point it can pass below 0; 1 / F itself does not.
-    least = level * _raise_of(head.noise, np.maximum(high, 1e-150))[0]
+    least = level * _raise_of(head.noise, np.maximum(high, smallest))[0]
     usable = values[1] > 0.0
     values = [np.where(usable, value, least) for value in values]
     scale = abs(head.threshold)

@@ -9,6 +9,7 @@ import numpy as np
 from nnbo_mip.acquisitions.heads import ExpectedImprovement, LinearHead, MomentHead, RatioHead
 from nnbo_mip.exact.bounds.relaxation import Planes
 from nnbo_mip.exact.bounds.row_relaxation import RowRelaxer
+from nnbo_mip.exact.heads.logarithms import LEAST_LOG, LogProbability, is_logarithm
 from nnbo_mip.exact.heads.relaxers.conditions import Conditions, conditions
 from nnbo_mip.exact.heads.relaxers.level_lines import LevelLines, level_lines
 from nnbo_mip.exact.heads.relaxers.spreads import SpreadRelaxer
@@ -77,7 +78,10 @@ class MomentRelaxer:
             ends = list(pairwise(cuts))
         found = [self._score_between(lines, most, *pair) for pair in ends]
         score: FloatArray = np.max(found, axis=0)
-        return score + SCORE_ERROR * (np.abs(score) + 1.0)
+        if is_logarithm(head):
+            score = np.maximum(score, LEAST_LOG)  # as the values that are searched
+        score = score + SCORE_ERROR * (np.abs(score) + 1.0)
+        return np.minimum(score, 0.0) if isinstance(head, LogProbability) else score
 
     def _score_between(
         self, lines: LevelLines, most: FloatArray, low: FloatArray, high: FloatArray

@@ -1,0 +1,1 @@
+"""Maximizing acquisitions over beliefs."""
