@@ -148,6 +148,8 @@ def answer(problem: HeadProblem, result: EngineResult, steps: Sequence[Step] = (
             name = f"log{name}"
         else:
             value, bound = score, max(problem.score_above(bound), score)
+            if isinstance(problem.head, ProbabilityOfImprovement):
+                bound = min(bound, 1.0)
     return HeadResult(
         x=result.x,
         value=value,

@@ -7,9 +7,10 @@ u <= t everywhere if and only if
 is not positive. With t the best ratio that was found and T the one whose score closes the gap,
 one linear problem at a t' between them asks whether anything has a positive
 ``mean - threshold - t' std``. If so, its ratio is larger than t', and is tried next
-(Dinkelbach). If not, nothing exceeds t'. A proof has a tolerance: from F(t') <= e with e > 0
+(Dinkelbach). If not, nothing exceeds t'. A proof has a tolerance: from F(t') <= e with e >= 0
 follows u <= t' + e / std, so that the search may stop at the level e = (T - t') s, s > 0 a proven
-lower bound of the std.
+lower bound of the std. Without such an s, only F(t') < 0 is a proof, with e a share of what the
+best point has.
 
 The std enters negatively where t' > 0. That of a `PlainReadout` is an output, of any weight. That
 of a `SmoothReadout` is a concave function g of r = relu(raw), which no tangent bounds from below;
@@ -55,6 +56,12 @@ SPENT = 0.9
 COARSE = 0.02
 """Share of F that may stay open while F is positive: the next ratio is better all the same."""
 
+WITHHELD = 0.1
+"""Share of what a ratio above the best one takes from F at the best point, that a proof without a
+lower bound of the std leaves below 0."""
+
+LEAST_STD = 1e-300
+
 RATIO_ERROR = 1e-11
 """Relative error of scores and ratios of levels; see the heads."""
 
@@ -71,8 +78,8 @@ def why_not(problem: HeadProblem) -> str:
 def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> HeadResult:
     """Maximize PI or MES; see the module.
 
-    Where no positive lower bound of the std is proven, nothing is claimed about a ratio: the
-    answer says so, and other ways take over.
+    Where no positive lower bound of the std is proven, this may end without a proof: the answer
+    says so, and other ways take over.
     """
     reason = why_not(problem)
     if reason:
@@ -104,9 +111,8 @@ class _Ratio:
 
     def run(self) -> str:
         """Tighten the monitor's bound as far as it goes; return what stood in the way."""
-        self._tighten(math.inf, "rigorous")
-        if not self.plane.floor > 0.0:
-            return "no positive lower bound of the std is proven, which ratios need; take boxes."
+        if isinstance(self.head, LogProbability):
+            self._tighten(math.inf, "rigorous")  # PI is at most 1
         while not self.monitor.closed() and not self.sequence.exhausted():
             best, goal = self.best_ratio(), self._goal()
             ratio = best + STEP * (goal - best)
@@ -118,14 +124,21 @@ class _Ratio:
                 return "the gap is too small for float64."
             if not self._step(ratio, goal) and not self.best_ratio() > best:
                 break
-        return ""
+        if self.plane.floor > 0.0 or self.monitor.closed():
+            return ""
+        return "no positive lower bound of the std is proven, which ratios need; take boxes."
 
     def best_ratio(self) -> float:
         """Return the largest ratio that was found, or -1 where there is no point yet."""
         if self.monitor.best_x is None:
             return -1.0
         mean, second = self.plane.coordinates(self.monitor.best_x[None, :])[0]
-        return float((mean - self.head.threshold) / max(second, self.plane.floor))
+        return float((mean - self.head.threshold) / max(second, self.plane.floor, LEAST_STD))
+
+    def _best_std(self) -> float:
+        if self.monitor.best_x is None:
+            return 0.0
+        return float(self.plane.coordinates(self.monitor.best_x[None, :])[0, 1])
 
     def _goal(self) -> float:
         """Return the ratio that closes the gap."""
@@ -137,15 +150,20 @@ class _Ratio:
         """Solve F at a ratio; say whether another try at it may say more."""
         threshold, floor = self.head.threshold, self.plane.floor
         excess = SPENT * max(goal - ratio, 0.0) * floor
+        if not floor > 0.0:
+            excess = -WITHHELD * max(ratio - self.best_ratio(), 0.0) * self._best_std()
         step = self.plane.maximize(
             1.0,
             -ratio,
-            lambda value: max(0.2 * excess, COARSE * (value - threshold)),
+            lambda value: max(0.2 * abs(excess), COARSE * (value - threshold)),
             threshold + excess,
         )
         if step.kind != "none" and math.isfinite(step.bound):
-            over = max(Fraction(step.bound) - Fraction(threshold), Fraction(0))
-            self._tighten(rounded_up(Fraction(ratio) + over / Fraction(floor)), step.kind)
+            over = Fraction(step.bound) - Fraction(threshold)
+            if over < 0:
+                self._tighten(ratio, step.kind)
+            elif floor > 0.0:
+                self._tighten(rounded_up(Fraction(ratio) + over / Fraction(floor)), step.kind)
         near = [x for x in (step.x, self.monitor.best_x) if x is not None]
         return bool(near) and self.plane.refine(np.array(near))
 
@@ -156,11 +174,7 @@ class _Ratio:
 
     def _score_above(self, ratio: float) -> float:
         """Return a number that is not below the score of a ratio."""
-        if ratio == math.inf:
-            # Nothing is known of the ratio: PI is at most 1, MES at most its ceiling.
-            margin, std = np.array([1.0]), np.array([0.0])
-        else:
-            margin, std = np.array([ratio]), np.array([1.0])
-        score = float(self.scored.score(margin, std)[0])
+        std = 0.0 if ratio == math.inf else 1.0
+        score = float(self.scored.score(np.array([min(ratio, 1e300)]), np.array([std]))[0])
         above = score + RATIO_ERROR * (1.0 + abs(score)) + SCORE_ERROR
         return min(above, 0.0) if isinstance(self.head, LogProbability) else above

@@ -84,7 +84,8 @@ class Score:
 
     def at(self, z: FloatArray) -> float:
         """Return the score at coordinates (2,), which may have left the possible ones."""
-        return self._score(float(z[0]) - self.head.threshold, self._possible(float(z[1])))
+        score = self._score(float(z[0]) - self.head.threshold, self._possible(float(z[1])))
+        return max(score, LEAST_LOG)
 
     def above(self, corner: Corner) -> float:
         """Return a number that is not below the score at a corner, in real arithmetic."""
@@ -92,9 +93,10 @@ class Score:
         second = self._possible(rounded_up(corner[1]))
         score = self._score(margin, second)
         if not math.isfinite(score):
-            return score
+            return max(score, LEAST_LOG)
         spread = abs(math.log(max(self._std(second), 1e-300)))
-        return score + SCORE_ERROR * (1.0 + abs(score)) + 1e-14 * spread
+        above = score + SCORE_ERROR * (1.0 + abs(score)) + 1e-14 * spread
+        return max(above, LEAST_LOG)  # as low as problems let logarithms go
 
     def gradient(self, z: FloatArray) -> FloatArray:
         """Return the derivatives (2,) by both coordinates, none negative."""
@@ -114,7 +116,7 @@ class Score:
     def _score(self, margin: float, second: float) -> float:
         head = with_threshold_zero(self.head)
         value = float(head.score(np.array([margin]), np.array([self._std(second)]))[0])
-        return max(value, LEAST_LOG)
+        return value
 
 
 class Sandwich:
@@ -200,7 +202,9 @@ class Sandwich:
     def _solve(self, weights: FloatArray, level: float) -> None:
         plane, near = self.plane, self._best()
         steepness = float(np.hypot(*self.score.gradient(near)))
-        allowed = LINE_SHARE * self.sharpness * self._room() / max(steepness, 1e-300)
+        # Where the score does not say how it depends on a line, lines are as exact as can be.
+        share = LINE_SHARE * self.sharpness
+        allowed = share * self._room() / steepness if steepness > 0.0 else 0.0
         first, second = float(weights[0]), float(weights[1])
         step = plane.maximize(first, second, lambda _: allowed, level)
         found = None

@@ -50,10 +50,13 @@ WAY = "tangents"
 FIRST_POINTS = (0.0, 0.2, 0.5, 1.0, 1.7, 2.7, 4.0, 6.0, 9.0)
 """Points of tangency at the start, in units of l_max."""
 
+AIM = 0.9
+"""Share of the gap at which the search for a better point stops; rounding has the rest."""
+
 CLOSEST = 1e-6
 """Least distance of two points of tangency in units of l_max: nearer by, e - g < 1e-12 g'."""
 
-STEEPNESS = 1e-9
+STEEPNESS = 1e-15
 """Slopes below this share of the largest are bounded by their value at the largest r."""
 
 ENVELOPE_ROUNDING = 256.0 * UNIT_ROUNDOFF
@@ -260,7 +263,9 @@ def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> H
     whole_gap = allowance_of(monitor, head.constant)
     while not sequence.exhausted():
         # What is only the envelope's excess is cut off by the level: it need not be found.
-        level = monitor.cutoff - head.constant
+        level = monitor.best_value + AIM * (monitor.cutoff - monitor.best_value) - head.constant
+        if monitor.best_x is None:
+            level = -math.inf
         step = plane.maximize(
             head.mean_weight, head.std_weight, lambda value: 0.25 * whole_gap(value), level
         )
