@@ -315,6 +315,15 @@ def test_certain_points_score_what_they_gain() -> None:
     assert MaxValueEntropy(0.0).score(mean, 0.0).tolist() == [0.0, CEILING, CEILING]
 
 
+def test_levels_that_every_mean_reaches_and_levels_of_certain_points() -> None:
+    head, log_head = ExpectedImprovement(0.5), ExpectedImprovement(0.5, log=True)
+    for level in (0.0, -1.0):
+        assert head.mean_at_level([0.0, 1.0], level).tolist() == [-np.inf, -np.inf]
+    assert log_head.mean_at_level([0.0, 1.0], -np.inf).tolist() == [-np.inf, -np.inf]
+    assert head.mean_at_level(0.0, 2.0) == log_head.mean_at_level(0.0, math.log(2.0)) == 2.5
+    assert AugmentedEI(0.5, 0.1).mean_at_level(0.0, 1e-9) == np.inf
+
+
 def test_slopes_at_certain_points_are_limits() -> None:
     by_mean, by_std = ExpectedImprovement(0.0).gradient([-1.0, 0.0, 2.0], 0.0)
     assert by_mean.tolist() == [0.0, 0.5, 1.0]
