@@ -215,8 +215,10 @@ class RelaxedSearch:
             # Nothing is left to split: a single point, or a box as narrow as is useful. It
             # may have shrunk since it was bounded.
             self.monitor.offer(lower[:, atoms].T)
-            last = self.relaxer.bound(lower[:, atoms], upper[:, atoms], self.monitor.cutoff, 0)
-            self._settle(float(np.minimum(bound[atoms], last.bound).max()))
+            level = self.monitor.cutoff
+            last = self.relaxer.bound(lower[:, atoms], upper[:, atoms], level, 0)
+            values = last.values_below(last.bound, level)
+            self._settle(float(np.fmin(bound[atoms], values).max()))
         return split.lower, split.upper, np.concatenate([bound[~atoms], bound[~atoms]])
 
 

@@ -71,12 +71,13 @@ def level_lines(head: MomentHead, low: FloatArray, high: FloatArray, level: floa
         Below the largest score; -inf gives lines that nothing satisfies.
     """
     one = np.ones(len(low))
-    if level == -math.inf:
-        return LevelLines(one, 0.0 * one, -np.inf * one)
     if isinstance(head, LinearHead):
         limit = level - head.constant
-        limit -= ROUNDING * (abs(level) + abs(head.constant))
+        if level > -math.inf:
+            limit -= ROUNDING * (abs(level) + abs(head.constant))
         return LevelLines(head.mean_weight * one, head.std_weight * one, limit * one)
+    if level == -math.inf:
+        return LevelLines(one, 0.0 * one, -np.inf * one)
     if isinstance(head, RatioHead):
         return _of_ratio(head, low, level)
     if isinstance(head, ExpectedImprovement):
