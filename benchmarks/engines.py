@@ -15,12 +15,13 @@ from benchmarks.sequential import fold_skips
 
 @dataclass(frozen=True)
 class Ours:
-    """`nnbo_mip.certify` with a method and options."""
+    """`nnbo_mip.certify` with a method and options; a specialist may decline a network."""
 
     name: str
     options: dict[str, Any]
     packages: tuple[str, ...] = ()
     role: str = "ours"
+    specialist: bool = False
 
     def missing(self) -> list[str]:
         """Return the packages that are not installed."""
@@ -29,8 +30,9 @@ class Ours:
     def prepare(self, case: Case, gap: float, limit: float) -> Call:
         """Return ``certify(network, space, …)`` as a call."""
         import nnbo_mip as nm
-        from nnbo_mip.errors import UnsupportedError
+        from nnbo_mip.errors import InputError, UnsupportedError
 
+        refusals = (UnsupportedError, InputError) if self.specialist else UnsupportedError
         space = nm.Space.box(case.lower, case.upper)
 
         def call() -> Answer:
@@ -38,7 +40,7 @@ class Ours:
                 result = nm.certify(
                     case.network, space, gap=gap, time_limit=limit, seed=0, **self.options
                 )
-            except UnsupportedError:
+            except refusals:
                 return Answer.nothing("unsupported")
             status = "time-out" if result.status == "feasible" else result.status
             return Answer(result.x, result.value, result.bound, status)
@@ -80,7 +82,7 @@ OURS = (
     Ours("auto", {"method": "auto"}),
     Ours("boxes", {"method": "boxes"}),
     Ours("phases", {"method": "phases"}),
-    Ours("enumerate", {"method": "enumerate"}),
+    Ours("enumerate", {"method": "enumerate"}, specialist=True),
     Ours("mip:highs", {"method": "mip", "solver": "highs"}),
     Ours("mip:scip", {"method": "mip", "solver": "scip", "formulation": "sos1"}, ("pyscipopt",)),
     Ours("mip:cbc", {"method": "mip", "solver": "cbc"}),
