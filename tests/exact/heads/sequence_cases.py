@@ -98,6 +98,12 @@ def grid(domain: Domain) -> FloatArray:
     return np.stack([axis.ravel() for axis in np.meshgrid(*axes)], axis=1)
 
 
+def threshold_near(readout: Readout, domain: Domain, offset: float) -> float:
+    """Return the largest mean on a grid plus so many times its range."""
+    mean = readout.mean(grid(domain))
+    return float(mean.max() + offset * (mean.max() - mean.min()))
+
+
 def case(
     readout: Readout, head: Head, domain: Domain, gap: float = GAP
 ) -> tuple[HeadProblem, Monitor]:

@@ -30,9 +30,9 @@ from tests.exact.heads.sequence_cases import (
     mad_readout,
     small_domain,
     smooth_readout,
+    threshold_near,
 )
 from tests.exact.heads.test_linear import claims_without_search
-from tests.exact.heads.test_sandwich import threshold_near
 from tests.exact.random_problems import mixed_domain
 
 
