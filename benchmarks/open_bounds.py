@@ -24,6 +24,7 @@ import numpy as np
 from benchmarks.cases import Case, load_case
 from benchmarks.nets import default_folder, trained
 from benchmarks.train_nets import Recipe
+from nnbo_mip.exact.branching import phases
 from nnbo_mip.exact.methods import METHODS, Choices
 from nnbo_mip.exact.monitor import Monitor, Progress
 from nnbo_mip.exact.problem import Problem
@@ -114,6 +115,7 @@ def warm_up() -> None:
     case = Case("warm-up", network, np.array([-1.0]), np.array([1.0]))
     for engine in ENGINES:
         run(case, engine, 10.0)
+    phases.load_ascent_kernels()
 
 
 def known_at(snapshots: Sequence[Snapshot], limit: float, last: bool) -> tuple[float, float]:
