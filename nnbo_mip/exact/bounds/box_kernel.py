@@ -147,6 +147,10 @@ def weigh_outputs(net, layers, row, weight):
     for pair in range(net.pair_start[head], net.pair_start[head + 1]):
         source = net.pair_source[pair]
         begin, size = net.offsets[source], net.offsets[source + 1] - net.offsets[source]
+        if width == 1:
+            at = net.pair_weights[pair]
+            _add_scaled(weight[begin : begin + size], row[0], net.weights[at : at + size])
+            continue
         for s in range(size):
             at = net.pair_weights[pair] + s * width
             column = net.pair_column[pair] + s

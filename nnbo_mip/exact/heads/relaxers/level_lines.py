@@ -130,7 +130,8 @@ def _of_augmented(head: AugmentedEI, low: FloatArray, high: FloatArray, level: f
     smallest = 1e-40 * max(head.noise, 1e-100)  # tangents at any point are below 1 / F
     at = np.maximum(0.5 * low + 0.5 * high, smallest)
     raised, slope = _raise_of(head.noise, at)
-    values = [level * (raised + slope * (end - at)) for end in (low, high)]
+    steps = [slope * (end - at) for end in (low, high)]
+    values = [level * (raised + step - ROUNDING * (raised + np.abs(step))) for step in steps]
     # Far from the tangent's point it can pass below 0; 1 / F itself does not.
     least = level * _raise_of(head.noise, np.maximum(high, smallest))[0]
     usable = values[1] > 0.0
@@ -167,7 +168,7 @@ def _of_quantile(
     width = high - low
     wide = width > FLAT * high
     slope = np.where(wide, (ends[1] - ends[0]) / np.where(wide, width, 1.0), 0.0)
-    sizes = np.abs(ends[0]) + np.abs(ends[1]) + np.abs(slope) * high
+    sizes = loss_high + (inner.std_weight * spread_high) + np.abs(slope) * high
     bend = np.zeros(len(low))
     if head.noise > 0.0:
         with np.errstate(over="ignore"):

@@ -115,8 +115,8 @@ class CountRelaxer:
         nothing = np.zeros(batch)
         limits = np.full(batch, self._threshold)
         sums = self._rows.carry(drawn, nothing, rows, nothing, limits, slope_steps)
-        allowed = -1.0 if level == -np.inf else np.floor(level * count * (1.0 + 1e-12))
-        decisive = undecided[boxes, chosen] & (possible.sum(axis=1) == allowed + 1.0)
+        allowed = int((np.arange(count + 1) / count <= level).sum()) - 1
+        decisive = undecided[boxes, chosen] & (possible.sum(axis=1) == allowed + 1)
         # A member counts where it equals the threshold, so the limit lies below.
         limits = np.where(decisive, np.nextafter(self._threshold, -np.inf), -UNREACHABLE)
         limits = np.where(possible.sum(axis=1) <= allowed, UNREACHABLE, limits)
