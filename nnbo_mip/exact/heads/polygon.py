@@ -14,7 +14,7 @@ Weights and bounds are floats as they are, corners exact fractions.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -54,6 +54,20 @@ class Line:
         """H."""
         return self.step.bound
 
+    @property
+    def slack(self) -> float:
+        """How far the line is from its found point, |w| = 1; infinite without one."""
+        if self.found is None:
+            return math.inf
+        reached = self.first * float(self.found[0]) + self.second * float(self.found[1])
+        return (self.bound - reached) / math.hypot(self.first, self.second)
+
+    def nearest(self, fallback: FloatArray) -> FloatArray:
+        """Return the place (2,) on the line next to its found point, or else to `fallback`."""
+        point = fallback if self.found is None else self.found
+        normal = np.array([self.first, self.second])
+        return np.asarray(point + normal * (self.bound - normal @ point) / (normal @ normal))
+
     def excess(self, corner: Corner) -> Fraction:
         """Return ``w . corner - h``."""
         weighted = Fraction(self.first) * corner[0] + Fraction(self.second) * corner[1]
@@ -71,8 +85,11 @@ class Polygon:
         if not math.isfinite(line.bound):
             return
         same = [other for other in self.lines if _cross(other, line) == 0]
-        if any(_is_tighter(other, line) for other in same):
-            return
+        for other in same:
+            if _is_tighter(other, line):
+                # What was found with the wider line may be nearer to the tighter one.
+                nearer = replace(other, found=line.found)
+                line = nearer if nearer.slack < other.slack else other
         lines = [other for other in self.lines if other not in same]
         lines.append(line)
         self.lines = _without_redundant(sorted(lines, key=lambda one: one.angle))

@@ -30,15 +30,10 @@ from nnbo_mip.errors import UnsupportedError
 from nnbo_mip.exact.heads.answer import HeadResult, assemble
 from nnbo_mip.exact.heads.logarithms import LogProbability
 from nnbo_mip.exact.heads.moments import Plane, RawPlane
+from nnbo_mip.exact.heads.plane_score import SCORE_ERROR, with_threshold_zero
 from nnbo_mip.exact.heads.polygon import rounded_up
 from nnbo_mip.exact.heads.question import HeadProblem
-from nnbo_mip.exact.heads.sandwich import (
-    SCORE_ERROR,
-    Sandwich,
-    offer_sample,
-    plane_of,
-    with_threshold_zero,
-)
+from nnbo_mip.exact.heads.sandwich import Sandwich, offer_sample, plane_of
 from nnbo_mip.exact.heads.sequence import Sequence, SequenceOptions
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.result import Kind

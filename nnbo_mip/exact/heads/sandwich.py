@@ -24,17 +24,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from fractions import Fraction
 
 import numpy as np
 
-from nnbo_mip.acquisitions.heads import ExpectedImprovement, MaxValueEntropy, MomentHead, RatioHead
+from nnbo_mip.acquisitions.heads import ExpectedImprovement, RatioHead
 from nnbo_mip.errors import InputError, UnsupportedError
 from nnbo_mip.exact.heads.answer import HeadResult, assemble, joint_kind
-from nnbo_mip.exact.heads.logarithms import LEAST_LOG, LogProbability
 from nnbo_mip.exact.heads.moments import PlainPlane, Plane
-from nnbo_mip.exact.heads.polygon import Corner, Line, Polygon, as_array, rounded_up
+from nnbo_mip.exact.heads.plane_score import Score
+from nnbo_mip.exact.heads.polygon import Corner, Line, Polygon, as_array
 from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.sequence import Sequence, SequenceOptions
 from nnbo_mip.exact.heads.tangents import SmoothPlane
@@ -59,64 +57,13 @@ TURNED = 0.1
 FOLLOWED = 3
 """Times that it is followed at most before the axes come."""
 
-SCORE_ERROR = 2e-12
-"""Relative error of a float64 score, generously; see `acquisitions.normal`."""
+DISTINCT = 1e-6
+"""Share of the angle between two lines that a third one has to be away from them."""
 
 HALVINGS = 50
 
 SHARPEST = 1e-3
 """Share of `LINE_SHARE` to which lines are sharpened where nothing else helps."""
-
-
-@dataclass(frozen=True, eq=False)
-class Score:
-    """What is searched, as a function of both coordinates of a plane.
-
-    Parameters
-    ----------
-    head : ExpectedImprovement or RatioHead
-        The head that is searched.
-    plane : Plane
-    """
-
-    head: ExpectedImprovement | RatioHead
-    plane: Plane
-
-    def at(self, z: FloatArray) -> float:
-        """Return the score at coordinates (2,), which may have left the possible ones."""
-        score = self._score(float(z[0]) - self.head.threshold, self._possible(float(z[1])))
-        return max(score, LEAST_LOG)
-
-    def above(self, corner: Corner) -> float:
-        """Return a number that is not below the score at a corner, in real arithmetic."""
-        margin = rounded_up(corner[0] - Fraction(self.head.threshold))
-        second = self._possible(rounded_up(corner[1]))
-        score = self._score(margin, second)
-        if not math.isfinite(score):
-            return max(score, LEAST_LOG)
-        spread = abs(math.log(max(self._std(second), 1e-300)))
-        above = score + SCORE_ERROR * (1.0 + abs(score)) + 1e-14 * spread
-        return max(above, LEAST_LOG)  # as low as problems let logarithms go
-
-    def gradient(self, z: FloatArray) -> FloatArray:
-        """Return the derivatives (2,) by both coordinates, none negative."""
-        second = self._possible(float(z[1]))
-        mean, std = np.array([z[0]]), np.array([self._std(second)])
-        by_mean, by_std = self.head.gradient(mean, std)
-        by_second = float(by_std[0]) * self.plane.std_slope(second)
-        return np.maximum([float(by_mean[0]), by_second], 0.0)
-
-    def _possible(self, second: float) -> float:
-        low, high = self.plane.limits
-        return min(max(second, low), high)
-
-    def _std(self, second: float) -> float:
-        return float(self.plane.std_of(np.array([second]))[0])
-
-    def _score(self, margin: float, second: float) -> float:
-        head = with_threshold_zero(self.head)
-        value = float(head.score(np.array([margin]), np.array([self._std(second)]))[0])
-        return value
 
 
 class Sandwich:
@@ -171,8 +118,6 @@ class Sandwich:
 
     def _bound_axis(self, *, first: bool) -> None:
         """Solve for the largest mean, or the largest second coordinate."""
-        if self.monitor.should_stop() and self.sequence.steps and self.polygon.is_bounded:
-            return
         axis = np.array([1.0, 0.0]) if first else np.array([0.0, 1.0])
         lines = self.polygon.lines
         level = -math.inf
@@ -187,17 +132,24 @@ class Sandwich:
         self._solve(axis, level)
 
     def _cut(self, low: Line, high: Line, corner: FloatArray) -> None:
-        """Solve for the direction that would settle a corner."""
+        """Solve for the direction that would settle a corner, or the line that hides it."""
         ends = [self._where_level_is_reached(line, corner) for line in (low, high)]
         normal = np.array([ends[1][1] - ends[0][1], ends[0][0] - ends[1][0]])
         length = float(np.hypot(*normal))
         angle = math.atan2(normal[1], normal[0])
-        if not length > 0.0 or not low.angle < angle < high.angle:
+        least = DISTINCT * (high.angle - low.angle)
+        if length > 0.0 and least < angle - low.angle < high.angle - low.angle - least:
+            normal /= length
+            self._solve(normal, float(min(normal @ end for end in ends)))
+            return
+        # A line that scores too much next to its own found point hides the corner.
+        slack = [one for one in (low, high) if self.score.at(one.nearest(corner)) > self._target]
+        if slack:
+            line = max(slack, key=lambda one: one.slack)
+            self._solve(np.array([line.first, line.second]), -math.inf)
+        else:
             angle = 0.5 * (low.angle + high.angle)
             self._solve(np.array([math.cos(angle), math.sin(angle)]), -math.inf)
-            return
-        normal /= length
-        self._solve(normal, float(min(normal @ end for end in ends)))
 
     def _solve(self, weights: FloatArray, level: float) -> None:
         plane, near = self.plane, self._best()
@@ -249,13 +201,13 @@ class Sandwich:
 
     def _where_level_is_reached(self, line: Line, corner: FloatArray) -> FloatArray:
         """Return the place on a line between its found point and a corner that scores T."""
-        start = _projected(line, corner)
+        start = line.nearest(corner)
         return _last_below(lambda z: self.score.at(z) <= self._target, start, corner)
 
     def _where_level_is_left(self, line: Line, along: FloatArray) -> FloatArray | None:
         """Return the place on a line, from its found point in a direction, that scores T."""
         target = self._target
-        start = _projected(line, self._best())
+        start = line.nearest(self._best())
         if self.score.at(start) > target:
             return None
         step = 1e-3 * (1e-6 + float(np.abs(start - [self.score.head.threshold, 0.0]).max()))
@@ -271,13 +223,6 @@ class Sandwich:
         return None
 
 
-def _projected(line: Line, fallback: FloatArray) -> FloatArray:
-    """Return the place on a line next to its found point."""
-    point = fallback if line.found is None else line.found
-    normal = np.array([line.first, line.second])
-    return np.asarray(point + normal * (line.bound - normal @ point) / (normal @ normal))
-
-
 def _last_below(
     is_below: Callable[[FloatArray], bool], start: FloatArray, end: FloatArray
 ) -> FloatArray:
@@ -290,19 +235,6 @@ def _last_below(
         else:
             high = middle
     return np.asarray(start + low * (end - start))
-
-
-def with_threshold_zero(head: ExpectedImprovement | RatioHead) -> MomentHead:
-    """Return the head of the margin: mean minus threshold, which is exact where it is needed."""
-    if isinstance(head, ExpectedImprovement):
-        return replace(head, threshold=0.0)
-    if isinstance(head, LogProbability):
-        return LogProbability(0.0)
-    if isinstance(head, MaxValueEntropy):
-        return MaxValueEntropy(0.0)
-    raise UnsupportedError(
-        f"the head must be EI, PI or MES to be scored by its margin; got {head!r}; take boxes."
-    )
 
 
 def offer_sample(problem: HeadProblem, monitor: Monitor, seed: int) -> None:
