@@ -196,7 +196,8 @@ def assemble(
         bound,
         kind,
         counters=counters,
-        stopped=monitor.should_stop() and not monitor.closed(),
+        stopped=(monitor.should_stop() and not monitor.closed())
+        or any(step.time_limited for step in steps),
         message=" ".join(notes),
     )
     return answer(problem, result, steps)

@@ -83,6 +83,8 @@ def test_steps_add_up() -> None:
     assert (result.engine, result.kind, result.status) == ("way (boxes)", "solver", "feasible")
     assert result.message == "Another. One sentence."
     assert result.linear_problems == 2
+    assert not result.time_limited
+    assert assemble("way", problem, monitor, [*steps, step(time_limited=True)]).time_limited
 
 
 def test_an_empty_space_has_no_gap() -> None:
