@@ -362,7 +362,7 @@ def test_a_second_ctrl_c_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "_solve", interrupt)
+    monkeypatch.setattr(module, "run", interrupt)
     assert certify("tent.npz --lower 1 --upper 7").exit_code == 130
 
 
