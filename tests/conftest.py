@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from importlib.metadata import PackageNotFoundError, version
 
 from hypothesis import settings
@@ -14,6 +15,12 @@ REPORTED_PACKAGES = ("numpy", "scipy", "torch", "highspy", "pulp", "pyscipopt", 
 settings.register_profile("here", deadline=None)
 settings.register_profile("build server", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("build server" if os.environ.get("CI") else "here")
+
+
+def pytest_configure() -> None:
+    """Hear SIGINT, which a job in the background ignores and passes on to its children."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_report_header() -> str:
