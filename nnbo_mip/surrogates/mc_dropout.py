@@ -54,7 +54,7 @@ PRESSURES: Mapping[str, Pressure | None] = MappingProxyType(
         "strong": Pressure(group_penalty=0.015, pressed_share=0.6),
     }
 )
-"""Half of what other families take: dropout lives on units that stand in for each other."""
+"""About half of what ensembles take: dropout lives on units that stand in for each other."""
 
 
 def draw_masks(

@@ -35,7 +35,7 @@ PRESSURES: Mapping[str, Pressure | None] = MappingProxyType(
         "strong": Pressure(group_penalty=0.015, pressed_share=0.6),
     }
 )
-"""Less than what other families take: one net has no other members to lean on."""
+"""About half of what ensembles take: one net has no other members to lean on."""
 
 
 @dataclass(frozen=True)
