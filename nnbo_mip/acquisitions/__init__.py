@@ -14,9 +14,9 @@ from __future__ import annotations
 from nnbo_mip.acquisitions.abstract import Acquisition
 from nnbo_mip.acquisitions.catalogue import registry
 from nnbo_mip.acquisitions.evidence import Evidence
-from nnbo_mip.acquisitions.heads import Head, MemberHead, MomentHead, Shape, Trend
 from nnbo_mip.acquisitions.schedules import Schedule
 from nnbo_mip.acquisitions.scorer import Scorer
+from nnbo_mip.heads import Head, MemberHead, MomentHead, Shape, Trend
 
 __all__ = [
     "Acquisition",

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.acquisitions.evidence import Evidence
-from nnbo_mip.acquisitions.heads import Head
 from nnbo_mip.acquisitions.scorer import Scorer
 from nnbo_mip.errors import UnsupportedError
+from nnbo_mip.heads import Head
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.abstract import Belief, Capability
 

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from nnbo_mip.acquisitions.abstract import Acquisition
 from nnbo_mip.acquisitions.evidence import Evidence, check_incumbent
-from nnbo_mip.acquisitions.heads import ExpectedImprovement, Head
 from nnbo_mip.acquisitions.schedules import Scheduled, check_scheduled, scheduled
+from nnbo_mip.heads import ExpectedImprovement, Head
 from nnbo_mip.surrogates.abstract import Belief, Capability
 
 

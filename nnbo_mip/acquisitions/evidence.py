@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from nnbo_mip.checks import check_count, check_number
 from nnbo_mip.errors import InputError
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.abstract import Belief, Capability
-from nnbo_mip.surrogates.checks import check_count, check_number
 
 
 @dataclass(frozen=True, eq=False)

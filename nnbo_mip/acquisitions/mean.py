@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from nnbo_mip.acquisitions.abstract import Acquisition
 from nnbo_mip.acquisitions.evidence import Evidence, check_incumbent
-from nnbo_mip.acquisitions.heads import Head, LinearHead
+from nnbo_mip.heads import Head, LinearHead
 from nnbo_mip.surrogates.abstract import Belief, Capability
 
 

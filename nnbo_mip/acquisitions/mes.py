@@ -9,10 +9,10 @@ import numpy as np
 
 from nnbo_mip.acquisitions.abstract import Acquisition, seed_of
 from nnbo_mip.acquisitions.evidence import Evidence, check_incumbent
-from nnbo_mip.acquisitions.heads import Head, MaxValueEntropy
 from nnbo_mip.acquisitions.optimum import gumbel_value, largest_value
+from nnbo_mip.checks import check_choice, check_count, check_number
+from nnbo_mip.heads import Head, MaxValueEntropy
 from nnbo_mip.surrogates.abstract import Belief, Capability
-from nnbo_mip.surrogates.checks import check_choice, check_count, check_number
 
 SAMPLINGS = ("auto", "draw", "gumbel")
 

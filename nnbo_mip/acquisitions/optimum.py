@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import log_ndtr
 
-from nnbo_mip.acquisitions.heads.abstract import standardized
+from nnbo_mip.heads.abstract import standardized
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.abstract import Belief, Capability
 

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from nnbo_mip.acquisitions.abstract import Acquisition
 from nnbo_mip.acquisitions.evidence import Evidence, check_incumbent
-from nnbo_mip.acquisitions.heads import Head, ProbabilityOfImprovement
 from nnbo_mip.acquisitions.schedules import Scheduled, check_scheduled, scheduled
+from nnbo_mip.checks import check_number
+from nnbo_mip.heads import Head, ProbabilityOfImprovement
 from nnbo_mip.surrogates.abstract import Belief, Capability
-from nnbo_mip.surrogates.checks import check_number
 
 
 @dataclass(frozen=True)

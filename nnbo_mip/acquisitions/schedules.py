@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from nnbo_mip.checks import check_count, check_number
 from nnbo_mip.errors import InputError
 from nnbo_mip.registry import Registry
-from nnbo_mip.surrogates.checks import check_count, check_number
 
 
 class Schedule(abc.ABC):

@@ -8,8 +8,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.acquisitions.heads import Head, MemberHead, MomentHead
 from nnbo_mip.errors import UnsupportedError
+from nnbo_mip.heads import Head, MemberHead, MomentHead
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.abstract import Belief
 

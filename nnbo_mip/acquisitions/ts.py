@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from nnbo_mip.acquisitions.abstract import Acquisition, seed_of
 from nnbo_mip.acquisitions.evidence import Evidence, check_incumbent
-from nnbo_mip.acquisitions.heads import Head, LinearHead
+from nnbo_mip.checks import check_count
+from nnbo_mip.heads import Head, LinearHead
 from nnbo_mip.surrogates.abstract import Belief, Capability
-from nnbo_mip.surrogates.checks import check_count
 
 
 @dataclass(frozen=True)

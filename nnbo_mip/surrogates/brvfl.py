@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from nnbo_mip.checks import check_choice, check_count, check_flag, check_number
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.abstract import Belief, Capability, Surrogate
 from nnbo_mip.surrogates.bayesian_linear import (
@@ -23,7 +24,6 @@ from nnbo_mip.surrogates.bayesian_linear import (
     WeightPosterior,
 )
 from nnbo_mip.surrogates.brvfl_belief import BrvflBelief, QuadraticForm, brvfl_capabilities
-from nnbo_mip.surrogates.checks import check_choice, check_count, check_flag, check_number
 from nnbo_mip.surrogates.evidence import check_alpha, learn_alpha
 from nnbo_mip.surrogates.features import RandomFeatures
 from nnbo_mip.surrogates.observations import Observations, Standardization, check_y_range

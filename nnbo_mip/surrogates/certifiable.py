@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from nnbo_mip.surrogates.checks import check_choice, check_number
+from nnbo_mip.checks import check_choice, check_number
 from nnbo_mip.surrogates.training import Schedule, Trainable, descend, train
 from nnbo_mip.surrogates.unit_layer import UnitLayer, interval_bounds
 

@@ -26,17 +26,17 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.errors import InputError
-from nnbo_mip.surrogates.abstract import Capability, Surrogate
-from nnbo_mip.surrogates.anchors import Anchors
-from nnbo_mip.surrogates.certifiable import Pressure, misfit, pressure_of, train_certifiable
-from nnbo_mip.surrogates.checks import (
+from nnbo_mip.checks import (
     check_choice,
     check_count,
     check_flag,
     check_number,
     check_widths,
 )
+from nnbo_mip.errors import InputError
+from nnbo_mip.surrogates.abstract import Capability, Surrogate
+from nnbo_mip.surrogates.anchors import Anchors
+from nnbo_mip.surrogates.certifiable import Pressure, misfit, pressure_of, train_certifiable
 from nnbo_mip.surrogates.members import SPREADS, MemberBelief, member_capabilities
 from nnbo_mip.surrogates.observations import Observations, Standardization, check_y_range
 from nnbo_mip.surrogates.torch_stack import INITIALIZATIONS, TorchStack

@@ -18,8 +18,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from nnbo_mip.checks import check_choice, check_count, check_number
 from nnbo_mip.surrogates.abstract import Belief, Capability, Surrogate
-from nnbo_mip.surrogates.checks import check_choice, check_count, check_number
 from nnbo_mip.surrogates.members import SPREADS, MemberBelief, member_capabilities
 from nnbo_mip.surrogates.observations import Observations, Standardization, check_y_range
 from nnbo_mip.surrogates.stack import ACTIVATIONS, Stack

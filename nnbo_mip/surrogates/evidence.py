@@ -18,10 +18,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from nnbo_mip.checks import check_choice, check_number
 from nnbo_mip.errors import TrainingError
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.bayesian_linear import Spectrum
-from nnbo_mip.surrogates.checks import check_choice, check_number
 
 START = 1.0
 """Where the iteration begins, a middling precision for standardized values."""

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import LinAlgError, cho_solve, cholesky
 
+from nnbo_mip.checks import check_choice, check_count, check_flag, check_number
 from nnbo_mip.errors import InputError, TrainingError, UnsupportedError
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.abstract import Belief, Capability, Surrogate
-from nnbo_mip.surrogates.checks import check_choice, check_count, check_flag, check_number
 from nnbo_mip.surrogates.gp_belief import GpBelief, gp_capabilities
 from nnbo_mip.surrogates.gp_fitting import Hyperparameters, maximize_likelihood
 from nnbo_mip.surrogates.gp_gpytorch import gpytorch_likelihood

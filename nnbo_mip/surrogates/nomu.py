@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy.typing as npt
 
+from nnbo_mip.checks import check_choice, check_count, check_flag, check_widths
 from nnbo_mip.surrogates.abstract import Capability, Surrogate
 from nnbo_mip.surrogates.certifiable import Pressure, misfit, pressure_of, train_certifiable
-from nnbo_mip.surrogates.checks import check_choice, check_count, check_flag, check_widths
 from nnbo_mip.surrogates.nomu_belief import CAPABILITIES, NomuBelief
 from nnbo_mip.surrogates.nomu_bounding import Bounding
 from nnbo_mip.surrogates.nomu_training import NomuLoss, NomuTraining, TwinNets

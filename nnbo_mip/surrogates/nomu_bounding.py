@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nnbo_mip.checks import check_choice, check_number
 from nnbo_mip.errors import InputError
 from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.surrogates.checks import check_choice, check_number
 
 KINDS = ("clip", "smooth")
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nnbo_mip.checks import check_count, check_number
 from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.surrogates.checks import check_count, check_number
 from nnbo_mip.surrogates.stack import Stack
 from nnbo_mip.surrogates.torch_stack import UNIFORM_RANGE, TorchStack
 from nnbo_mip.surrogates.training import Trainable

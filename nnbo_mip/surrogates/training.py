@@ -14,8 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from nnbo_mip.checks import check_choice, check_count, check_number
 from nnbo_mip.errors import TrainingError
-from nnbo_mip.surrogates.checks import check_choice, check_count, check_number
 
 if TYPE_CHECKING:
     import torch

@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 from nnbo_mip.acquisitions import Acquisition, Head, MemberHead, MomentHead, Shape, Trend, create
-from nnbo_mip.acquisitions.heads import RatioHead
 from nnbo_mip.errors import InputError, UnsupportedError
+from nnbo_mip.heads import RatioHead
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates import Belief, Capability
 from nnbo_mip.testing.analytic_belief import AnalyticBelief

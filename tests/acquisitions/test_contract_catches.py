@@ -10,13 +10,13 @@ import pytest
 
 from nnbo_mip.acquisitions import Acquisition, Evidence, Head, Trend
 from nnbo_mip.acquisitions.ei import Ei
-from nnbo_mip.acquisitions.heads import (
+from nnbo_mip.acquisitions.mean import Mean
+from nnbo_mip.heads import (
     ExpectedImprovement,
     LinearHead,
     ProbabilityOfImprovement,
     QuantileImprovement,
 )
-from nnbo_mip.acquisitions.mean import Mean
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates import Belief
 from nnbo_mip.testing.acquisition_contract import AcquisitionContract

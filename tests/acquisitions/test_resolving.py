@@ -11,7 +11,8 @@ from scipy.special import ndtri
 
 import nnbo_mip as nm
 from nnbo_mip.acquisitions import MemberHead, Scorer
-from nnbo_mip.acquisitions.heads import (
+from nnbo_mip.errors import InputError, UnsupportedError
+from nnbo_mip.heads import (
     AugmentedEI,
     ExpectedImprovement,
     LinearHead,
@@ -19,7 +20,6 @@ from nnbo_mip.acquisitions.heads import (
     ProbabilityOfImprovement,
     QuantileImprovement,
 )
-from nnbo_mip.errors import InputError, UnsupportedError
 from nnbo_mip.surrogates import Capability
 from nnbo_mip.testing.analytic_belief import ALL, AnalyticBelief
 

@@ -8,7 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from nnbo_mip.acquisitions.heads import (
+from nnbo_mip.exact.heads.question import HeadProblem
+from nnbo_mip.exact.monitor import Monitor
+from nnbo_mip.exact.result import EngineResult, Kind, Status
+from nnbo_mip.heads import (
     AugmentedEI,
     EmpiricalImprovement,
     ExpectedImprovement,
@@ -17,9 +20,6 @@ from nnbo_mip.acquisitions.heads import (
     ProbabilityOfImprovement,
     QuantileImprovement,
 )
-from nnbo_mip.exact.heads.question import HeadProblem
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.result import EngineResult, Kind, Status
 from nnbo_mip.network.affine import FloatArray
 
 SMALLEST_SCORE = 1e-12

@@ -11,7 +11,6 @@ from functools import cache
 
 import numpy as np
 
-from nnbo_mip.acquisitions.heads import LinearHead
 from nnbo_mip.exact.bounds.compiled_relaxation import load_kernel
 from nnbo_mip.exact.branching.boxes import ENGINE, BoxOptions, RelaxedSearch
 from nnbo_mip.exact.heads.question import HeadProblem
@@ -21,6 +20,7 @@ from nnbo_mip.exact.heads.relaxers.spreads import PositivePart
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.primal import climb
 from nnbo_mip.exact.result import EngineResult
+from nnbo_mip.heads import LinearHead
 from nnbo_mip.network.graph import Network
 from nnbo_mip.space.domain import Domain
 

@@ -15,7 +15,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from nnbo_mip.acquisitions.heads import EmpiricalImprovement, LinearHead
 from nnbo_mip.errors import UnsupportedError
 from nnbo_mip.exact.heads.answer import HeadResult, Step, assemble
 from nnbo_mip.exact.heads.moments import PlainPlane
@@ -29,6 +28,7 @@ from nnbo_mip.exact.heads.sequence import (
 )
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.rounding import UNIT_ROUNDOFF
+from nnbo_mip.heads import EmpiricalImprovement, LinearHead
 from nnbo_mip.heads.readouts import MembersReadout, PlainReadout
 from nnbo_mip.network.affine import Affine
 

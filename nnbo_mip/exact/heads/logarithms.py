@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtr
 
-from nnbo_mip.acquisitions.heads import (
+from nnbo_mip.heads import (
     ExpectedImprovement,
     Head,
     ProbabilityOfImprovement,
     RatioHead,
 )
-from nnbo_mip.acquisitions.heads.abstract import standardized
-from nnbo_mip.acquisitions.normal import density, tail_ratios
+from nnbo_mip.heads.abstract import standardized
+from nnbo_mip.heads.normal import density, tail_ratios
 from nnbo_mip.network.affine import FloatArray
 
 LEAST_LOG = -1e9

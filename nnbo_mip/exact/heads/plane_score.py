@@ -8,16 +8,16 @@ from fractions import Fraction
 
 import numpy as np
 
-from nnbo_mip.acquisitions.heads import (
+from nnbo_mip.errors import UnsupportedError
+from nnbo_mip.exact.heads.logarithms import LEAST_LOG, LogProbability
+from nnbo_mip.exact.heads.moments import Plane
+from nnbo_mip.exact.heads.polygon import Corner, rounded_up
+from nnbo_mip.heads import (
     ExpectedImprovement,
     MaxValueEntropy,
     MomentHead,
     RatioHead,
 )
-from nnbo_mip.errors import UnsupportedError
-from nnbo_mip.exact.heads.logarithms import LEAST_LOG, LogProbability
-from nnbo_mip.exact.heads.moments import Plane
-from nnbo_mip.exact.heads.polygon import Corner, rounded_up
 from nnbo_mip.network.affine import FloatArray
 
 SCORE_ERROR = 2e-12

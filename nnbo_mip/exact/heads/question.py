@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.acquisitions.heads import Head, MemberHead, MomentHead, ProbabilityOfImprovement
 from nnbo_mip.errors import InputError
 from nnbo_mip.exact.heads import logarithms
 from nnbo_mip.exact.problem import Problem
+from nnbo_mip.heads import Head, MemberHead, MomentHead, ProbabilityOfImprovement
 from nnbo_mip.heads.readouts import Readout
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.space.domain import Domain

@@ -25,7 +25,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from nnbo_mip.acquisitions.heads import MaxValueEntropy, ProbabilityOfImprovement, RatioHead
 from nnbo_mip.errors import UnsupportedError
 from nnbo_mip.exact.heads.answer import HeadResult, assemble
 from nnbo_mip.exact.heads.logarithms import LogProbability
@@ -37,6 +36,7 @@ from nnbo_mip.exact.heads.sandwich import Sandwich, offer_sample, plane_of
 from nnbo_mip.exact.heads.sequence import Sequence, SequenceOptions
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.result import Kind
+from nnbo_mip.heads import MaxValueEntropy, ProbabilityOfImprovement, RatioHead
 from nnbo_mip.heads.readouts import PlainReadout, SmoothReadout
 
 WAY = "ratio"

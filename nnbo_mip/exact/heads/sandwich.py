@@ -27,7 +27,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from nnbo_mip.acquisitions.heads import ExpectedImprovement, RatioHead
 from nnbo_mip.errors import InputError, UnsupportedError
 from nnbo_mip.exact.heads.answer import HeadResult, assemble, joint_kind
 from nnbo_mip.exact.heads.moments import PlainPlane, Plane
@@ -37,6 +36,7 @@ from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.sequence import Sequence, SequenceOptions
 from nnbo_mip.exact.heads.tangents import SmoothPlane
 from nnbo_mip.exact.monitor import Monitor
+from nnbo_mip.heads import ExpectedImprovement, RatioHead
 from nnbo_mip.heads.readouts import PlainReadout, SmoothReadout
 from nnbo_mip.network.affine import FloatArray
 

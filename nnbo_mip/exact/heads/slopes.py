@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from nnbo_mip.acquisitions.heads import EmpiricalImprovement, MemberHead, MomentHead
 from nnbo_mip.exact.heads.question import HeadProblem
+from nnbo_mip.heads import EmpiricalImprovement, MemberHead, MomentHead
 from nnbo_mip.heads.readouts import (
     MembersReadout,
     PlainReadout,

@@ -23,7 +23,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from nnbo_mip.acquisitions.heads import LinearHead
 from nnbo_mip.errors import UnsupportedError
 from nnbo_mip.exact.heads.answer import HeadResult, Step, assemble
 from nnbo_mip.exact.heads.linear import allowance_of, shifted_up
@@ -39,6 +38,7 @@ from nnbo_mip.exact.heads.sequence import (
 )
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.rounding import UNIT_ROUNDOFF
+from nnbo_mip.heads import LinearHead
 from nnbo_mip.heads.readouts import SmoothReadout
 from nnbo_mip.network.affine import Affine, FloatArray
 from nnbo_mip.network.graph import Network

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nnbo_mip.acquisitions.heads import (
+from nnbo_mip.heads import (
     AugmentedEI,
     EmpiricalImprovement,
     ExpectedImprovement,

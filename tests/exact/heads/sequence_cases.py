@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from nnbo_mip.acquisitions.heads import Head
 from nnbo_mip.exact.heads.answer import HeadResult
 from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.monitor import Monitor
+from nnbo_mip.heads import Head
 from nnbo_mip.heads.readouts import MembersReadout, PlainReadout, Readout, SmoothReadout
 from nnbo_mip.network.affine import Affine, FloatArray
 from nnbo_mip.network.builder import GraphBuilder

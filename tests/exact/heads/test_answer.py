@@ -7,7 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from nnbo_mip.acquisitions.heads import (
+from nnbo_mip.exact.heads.answer import Step, answer, assemble, joint_kind, name_of
+from nnbo_mip.exact.result import Kind
+from nnbo_mip.heads import (
     EmpiricalImprovement,
     ExpectedImprovement,
     Head,
@@ -15,8 +17,6 @@ from nnbo_mip.acquisitions.heads import (
     MaxValueEntropy,
     ProbabilityOfImprovement,
 )
-from nnbo_mip.exact.heads.answer import Step, answer, assemble, joint_kind, name_of
-from nnbo_mip.exact.result import Kind
 from tests.exact.heads.sequence_cases import case, clip_readout, small_domain
 
 DOMAIN = small_domain(1, 2)

@@ -7,17 +7,17 @@ import itertools
 import numpy as np
 import pytest
 
-from nnbo_mip.acquisitions.heads import (
-    EmpiricalImprovement,
-    ExpectedImprovement,
-    LinearHead,
-    ProbabilityOfImprovement,
-)
 from nnbo_mip.exact.branching.boxes import BoxOptions
 from nnbo_mip.exact.heads import boxes
 from nnbo_mip.exact.heads.logarithms import LEAST_LOG
 from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.monitor import Monitor
+from nnbo_mip.heads import (
+    EmpiricalImprovement,
+    ExpectedImprovement,
+    LinearHead,
+    ProbabilityOfImprovement,
+)
 from nnbo_mip.heads.readouts import MembersReadout, PlainReadout, QuadraticReadout
 from nnbo_mip.network.graph import Network
 from nnbo_mip.space.domain import Domain

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from nnbo_mip.acquisitions.heads import (
+from nnbo_mip.exact.heads import linear, ratio, sandwich, tangents
+from nnbo_mip.heads import (
     ExpectedImprovement,
     LinearHead,
     ProbabilityOfImprovement,
 )
-from nnbo_mip.exact.heads import linear, ratio, sandwich, tangents
 from nnbo_mip.heads.readouts import PlainReadout, Readout, SmoothReadout
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.surrogates import Belief, create

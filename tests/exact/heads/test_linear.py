@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nnbo_mip.acquisitions.heads import EmpiricalImprovement, ExpectedImprovement, LinearHead
 from nnbo_mip.errors import UnsupportedError
 from nnbo_mip.exact.heads import linear, sequence
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.problem import Problem
 from nnbo_mip.exact.result import EngineResult
+from nnbo_mip.heads import EmpiricalImprovement, ExpectedImprovement, LinearHead
 from nnbo_mip.heads.readouts import PlainReadout
 from nnbo_mip.network.builder import GraphBuilder
 from nnbo_mip.space.domain import Domain

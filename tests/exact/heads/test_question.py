@@ -5,17 +5,17 @@ import math
 import numpy as np
 import pytest
 
-from nnbo_mip.acquisitions.heads import (
-    EmpiricalImprovement,
-    ExpectedImprovement,
-    LinearHead,
-    ProbabilityOfImprovement,
-)
 from nnbo_mip.errors import InputError
 from nnbo_mip.exact.heads.logarithms import LEAST_LOG, LogProbability
 from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.result import cutoff, gap_closed
+from nnbo_mip.heads import (
+    EmpiricalImprovement,
+    ExpectedImprovement,
+    LinearHead,
+    ProbabilityOfImprovement,
+)
 from nnbo_mip.heads.readouts import MembersReadout, PlainReadout
 from nnbo_mip.network.graph import Network
 from nnbo_mip.space.domain import Domain

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from nnbo_mip.acquisitions.heads import (
+from nnbo_mip.errors import UnsupportedError
+from nnbo_mip.exact.heads import ratio, sandwich, sequence
+from nnbo_mip.exact.heads.sequence import SequenceOptions
+from nnbo_mip.heads import (
     ExpectedImprovement,
     MaxValueEntropy,
     ProbabilityOfImprovement,
 )
-from nnbo_mip.errors import UnsupportedError
-from nnbo_mip.exact.heads import ratio, sandwich, sequence
-from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.heads.readouts import PlainReadout
 from nnbo_mip.network.builder import GraphBuilder
 from nnbo_mip.space.domain import Domain

@@ -7,15 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nnbo_mip.acquisitions.heads import (
-    AugmentedEI,
-    ExpectedImprovement,
-    LinearHead,
-    MaxValueEntropy,
-    MomentHead,
-    ProbabilityOfImprovement,
-    QuantileImprovement,
-)
 from nnbo_mip.errors import UnsupportedError
 from nnbo_mip.exact.bounds.row_relaxation import RowRelaxer
 from nnbo_mip.exact.heads.logarithms import LogProbability
@@ -24,6 +15,15 @@ from nnbo_mip.exact.heads.relaxers import moments
 from nnbo_mip.exact.heads.relaxers.choice import relaxer_of
 from nnbo_mip.exact.heads.relaxers.level_lines import level_lines
 from nnbo_mip.exact.heads.relaxers.spreads import LineSpread, QuadraticSpread, spread_relaxer
+from nnbo_mip.heads import (
+    AugmentedEI,
+    ExpectedImprovement,
+    LinearHead,
+    MaxValueEntropy,
+    MomentHead,
+    ProbabilityOfImprovement,
+    QuantileImprovement,
+)
 from nnbo_mip.heads.readouts import PlainReadout, Readout
 from tests.exact.heads.random_heads import (
     READOUTS,

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from nnbo_mip.acquisitions.heads import ExpectedImprovement
 from nnbo_mip.exact.heads import sandwich
 from nnbo_mip.exact.heads.sequence import SequenceOptions
+from nnbo_mip.heads import ExpectedImprovement
 from tests.exact.heads.sequence_cases import (
     OPTIONS,
     case,

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from nnbo_mip.acquisitions.heads import ExpectedImprovement, LinearHead
 from nnbo_mip.errors import UnsupportedError
 from nnbo_mip.exact.heads import sandwich, sequence
 from nnbo_mip.exact.heads.answer import Step
 from nnbo_mip.exact.heads.logarithms import LEAST_LOG
 from nnbo_mip.exact.heads.sequence import Sequence, SequenceOptions
 from nnbo_mip.exact.monitor import Monitor
+from nnbo_mip.heads import ExpectedImprovement, LinearHead
 from nnbo_mip.heads.readouts import PlainReadout
 from nnbo_mip.network.builder import GraphBuilder
 from nnbo_mip.space.domain import Domain

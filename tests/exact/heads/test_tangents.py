@@ -7,11 +7,11 @@ from decimal import Decimal, getcontext
 import numpy as np
 import pytest
 
-from nnbo_mip.acquisitions.heads import LinearHead
 from nnbo_mip.errors import UnsupportedError
 from nnbo_mip.exact.heads import sequence, tangents
 from nnbo_mip.exact.heads.sequence import Sequence, SequenceOptions
 from nnbo_mip.exact.heads.tangents import Envelope, SmoothPlane, envelope, raw_of
+from nnbo_mip.heads import LinearHead
 from nnbo_mip.heads.readouts import SmoothReadout
 from nnbo_mip.network.builder import GraphBuilder
 from tests.exact.heads.sequence_cases import (

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from nnbo_mip.acquisitions.heads import EmpiricalImprovement, MomentHead
 from nnbo_mip.errors import UnsupportedError
 from nnbo_mip.exact.branching.boxes import BoxRelaxer
 from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.relaxers.members import CountRelaxer, ImprovementRelaxer
 from nnbo_mip.exact.heads.relaxers.moments import MomentRelaxer
 from nnbo_mip.exact.heads.relaxers.spreads import spread_relaxer
+from nnbo_mip.heads import EmpiricalImprovement, MomentHead
 from nnbo_mip.heads.readouts import MembersReadout
 
 

@@ -28,7 +28,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nnbo_mip.acquisitions.heads import (
+from nnbo_mip.errors import UnsupportedError
+from nnbo_mip.heads import (
     AugmentedEI,
     ExpectedImprovement,
     LinearHead,
@@ -36,8 +37,7 @@ from nnbo_mip.acquisitions.heads import (
     QuantileImprovement,
     RatioHead,
 )
-from nnbo_mip.acquisitions.heads.improvement import LEVEL_ERROR, margin_at_level
-from nnbo_mip.errors import UnsupportedError
+from nnbo_mip.heads.improvement import LEVEL_ERROR, margin_at_level
 from nnbo_mip.network.affine import FloatArray
 
 RATIO_ERROR = 1e-11

@@ -6,13 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from nnbo_mip.acquisitions.heads import ExpectedImprovement, LinearHead, MomentHead, RatioHead
 from nnbo_mip.exact.bounds.relaxation import Planes
 from nnbo_mip.exact.bounds.row_relaxation import RowRelaxer
 from nnbo_mip.exact.heads.logarithms import LEAST_LOG, LogProbability, is_logarithm
 from nnbo_mip.exact.heads.relaxers.conditions import Conditions, conditions
 from nnbo_mip.exact.heads.relaxers.level_lines import LevelLines, level_lines
 from nnbo_mip.exact.heads.relaxers.spreads import SpreadRelaxer
+from nnbo_mip.heads import ExpectedImprovement, LinearHead, MomentHead, RatioHead
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.network.graph import Network
 from nnbo_mip.space.domain import Domain

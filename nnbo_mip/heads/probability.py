@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
-from nnbo_mip.acquisitions.heads.abstract import RatioHead, checked_moments, standardized
-from nnbo_mip.acquisitions.normal import density, tail_ratios
+from nnbo_mip.checks import check_number
+from nnbo_mip.heads.abstract import RatioHead, checked_moments, standardized
+from nnbo_mip.heads.normal import density, tail_ratios
 from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.surrogates.checks import check_number
 
 RATIO_ERROR = 1e-13
 """A ratio is within this times (1 + abs(t)) of the exact quantile of its level."""

@@ -12,7 +12,8 @@ from scipy.integrate import quad
 from scipy.special import ndtri
 from scipy.stats import norm
 
-from nnbo_mip.acquisitions.heads import (
+from nnbo_mip.errors import InputError
+from nnbo_mip.heads import (
     AugmentedEI,
     EmpiricalImprovement,
     ExpectedImprovement,
@@ -23,10 +24,9 @@ from nnbo_mip.acquisitions.heads import (
     QuantileImprovement,
     Trend,
 )
-from nnbo_mip.acquisitions.heads.entropy import CEILING, LARGEST_U
-from nnbo_mip.acquisitions.heads.improvement import LEVEL_ERROR
-from nnbo_mip.acquisitions.heads.probability import RATIO_ERROR
-from nnbo_mip.errors import InputError
+from nnbo_mip.heads.entropy import CEILING, LARGEST_U
+from nnbo_mip.heads.improvement import LEVEL_ERROR
+from nnbo_mip.heads.probability import RATIO_ERROR
 from nnbo_mip.network.affine import FloatArray
 
 CASES = [(1.2, 0.5), (-0.7, 0.3), (0.4, 2.0), (0.5, 0.01), (-2.0, 1.0)]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from nnbo_mip.acquisitions.normal import (
+from nnbo_mip.heads.normal import (
     LOG_H_AT_ZERO,
     SWITCH,
     improvement,

@@ -22,10 +22,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from nnbo_mip.acquisitions.heads.abstract import RatioHead, standardized
-from nnbo_mip.acquisitions.normal import LOG_ROOT_TWO_PI, density, tail_ratios
+from nnbo_mip.checks import check_number
+from nnbo_mip.heads.abstract import RatioHead, standardized
+from nnbo_mip.heads.normal import LOG_ROOT_TWO_PI, density, tail_ratios
 from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.surrogates.checks import check_number
 
 RATIO_ERROR = 1e-11
 """`ratio_at_level` is within this times (1 + abs(t)) of exact."""

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nnbo_mip.acquisitions.heads.abstract import MemberHead
+from nnbo_mip.checks import check_choice, check_number
+from nnbo_mip.heads.abstract import MemberHead
 from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.surrogates.checks import check_choice, check_number
 
 KINDS = ("ei", "pi")
 

@@ -17,14 +17,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from nnbo_mip.acquisitions.heads.abstract import (
+from nnbo_mip.checks import check_flag, check_number
+from nnbo_mip.heads.abstract import (
     MomentHead,
     Shape,
     Trend,
     checked_moments,
     standardized,
 )
-from nnbo_mip.acquisitions.normal import (
+from nnbo_mip.heads.normal import (
     LOG_H_AT_ZERO,
     density,
     improvement_below,
@@ -34,7 +35,6 @@ from nnbo_mip.acquisitions.normal import (
     tail_ratios,
 )
 from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.surrogates.checks import check_flag, check_number
 
 LEVEL_ERROR = 1e-13
 """`mean_at_level` of EI is within this times (abs(threshold) + abs(m) + std) of exact; that of

@@ -27,10 +27,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from nnbo_mip.acquisitions.heads.abstract import MomentHead, Shape, Trend
-from nnbo_mip.acquisitions.heads.improvement import expectation, margin_at_level, slopes
+from nnbo_mip.checks import check_number
+from nnbo_mip.heads.abstract import MomentHead, Shape, Trend
+from nnbo_mip.heads.improvement import expectation, margin_at_level, slopes
 from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.surrogates.checks import check_number
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from nnbo_mip.acquisitions.heads.abstract import MomentHead, Shape, Trend
+from nnbo_mip.checks import check_number
+from nnbo_mip.heads.abstract import MomentHead, Shape, Trend
 from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.surrogates.checks import check_number
 
 _LARGEST = float(np.finfo(np.float64).max)
 
