@@ -119,7 +119,7 @@ class Monitor:
     @property
     def cutoff(self) -> float:
         """Regions that are proven not to exceed this level need no further search."""
-        return cutoff(self.best_value, self.gap, self.problem.logarithmic)
+        return cutoff(self.best_value, self.gap, self.problem.measure)
 
     # -- bound ------------------------------------------------------------------------
 
@@ -133,7 +133,7 @@ class Monitor:
         return self._closes(self.bound)
 
     def _closes(self, bound: float) -> bool:
-        return gap_closed(self.best_value, bound, self.gap, self.problem.logarithmic)
+        return gap_closed(self.best_value, bound, self.gap, self.problem.measure)
 
     # -- stopping ---------------------------------------------------------------------
 

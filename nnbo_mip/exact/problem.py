@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.errors import InputError
+from nnbo_mip.exact.result import Measure
 from nnbo_mip.exact.rounding import RoundingModel, rounding_model
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.network.graph import Network
@@ -24,8 +25,8 @@ class Question(Protocol):
         """The admissible points."""
 
     @property
-    def logarithmic(self) -> bool:
-        """Whether values are logarithms, so that differences of them are gaps as they are."""
+    def measure(self) -> Measure:
+        """When a gap between value and bound counts as closed."""
 
     def values(self, points: npt.ArrayLike) -> FloatArray:
         """Return the values (n,) at points (n, d)."""
@@ -46,7 +47,7 @@ class Problem:
         Box, grids, one-hot groups and rows, in the coordinates the network reads.
     """
 
-    logarithmic: ClassVar[bool] = False
+    measure: ClassVar[Measure] = Measure.NATURAL
 
     network: Network
     domain: Domain

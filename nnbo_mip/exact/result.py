@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
@@ -16,6 +17,26 @@ a solver's stated tolerance, which the bound already contains), ``none`` (not pr
 Status: TypeAlias = Literal["optimal", "feasible", "heuristic", "infeasible"]
 """``optimal``: gap closed; ``feasible``: a valid bound, gap open; ``heuristic``: no proof;
 ``infeasible``: proven that no admissible point exists."""
+
+SMALLEST_UNIT = 1e-6
+"""Scores that cannot be negative count as this large at least, when a gap is a share of them."""
+
+
+class Measure(StrEnum):
+    """How far a bound may be above a value for a gap to count as closed."""
+
+    NATURAL = "natural"
+    """``gap * max(1, |value|)``: networks, means, confidence bounds."""
+    SCORE = "score"
+    """``gap * max(1e-6, |value|)``: scores that are not negative, and often small."""
+    LOGARITHM = "logarithm"
+    """``gap``: differences of logarithms are relative as they are."""
+
+    def allowance(self, value: float, gap: float) -> float:
+        """Return how far the bound may be above a value."""
+        if self is Measure.LOGARITHM:
+            return gap
+        return gap * max(1.0 if self is Measure.NATURAL else SMALLEST_UNIT, abs(value))
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,17 +84,14 @@ class EngineResult:
             object.__setattr__(self, "x", x)
 
 
-def gap_closed(value: float, bound: float, gap: float, logarithmic: bool = False) -> bool:
-    """Whether ``bound - value <= gap * max(1, |value|)``; never without a finite value.
-
-    Differences of logarithms are gaps as they are: ``bound - value <= gap``.
-    """
+def gap_closed(value: float, bound: float, gap: float, measure: Measure = Measure.NATURAL) -> bool:
+    """Whether the bound is no farther above the value than allowed; never without a value."""
     if value == float("-inf"):
         return False
-    return bound - value <= _allowance(value, gap, logarithmic)
+    return bound - value <= measure.allowance(value, gap)
 
 
-def cutoff(value: float, gap: float, logarithmic: bool = False) -> float:
+def cutoff(value: float, gap: float, measure: Measure = Measure.NATURAL) -> float:
     """Return the level that need not be excluded: the largest bound that closes the gap.
 
     The step is taken two units in the last place short, so that a region whose bound is
@@ -81,9 +99,5 @@ def cutoff(value: float, gap: float, logarithmic: bool = False) -> float:
     """
     if value == float("-inf"):
         return value
-    step = _allowance(value, gap, logarithmic)
+    step = measure.allowance(value, gap)
     return max(value, value + step * (1.0 - 1e-12) - 4e-16 * abs(value))
-
-
-def _allowance(value: float, gap: float, logarithmic: bool) -> float:
-    return gap if logarithmic else gap * max(1.0, abs(value))

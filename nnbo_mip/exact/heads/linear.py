@@ -103,7 +103,7 @@ def allowance_of(monitor: Monitor, constant: float) -> Allowance:
     """Return the gap that a monitor asks for, as an allowance for the score less a constant."""
 
     def allowance(value: float) -> float:
-        return SPENT * monitor.gap * max(1.0, abs(value + constant))
+        return SPENT * monitor.problem.measure.allowance(value + constant, monitor.gap)
 
     return allowance
 

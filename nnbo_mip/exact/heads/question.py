@@ -11,7 +11,9 @@ import numpy.typing as npt
 from nnbo_mip.errors import InputError
 from nnbo_mip.exact.heads import logarithms
 from nnbo_mip.exact.problem import Problem
-from nnbo_mip.heads import Head, MemberHead, MomentHead, ProbabilityOfImprovement
+from nnbo_mip.exact.result import Measure
+from nnbo_mip.heads import Head, LinearHead, ProbabilityOfImprovement
+from nnbo_mip.heads.objective import Objective
 from nnbo_mip.heads.readouts import Readout
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.space.domain import Domain
@@ -59,14 +61,18 @@ class HeadProblem:
         return logarithms.searched(self.head)
 
     @cached_property
-    def logarithmic(self) -> bool:
-        """Whether values are logarithms of scores, so that their differences are the gaps."""
-        return logarithms.is_logarithm(self.searched)
+    def measure(self) -> Measure:
+        """When a gap between value and bound counts as closed."""
+        if logarithms.is_logarithm(self.searched):
+            return Measure.LOGARITHM
+        return Measure.NATURAL if isinstance(self.head, LinearHead) else Measure.SCORE
 
     def values(self, points: npt.ArrayLike) -> FloatArray:
         """Values (n,) of what is searched at points (n, d)."""
         values = self._evaluate(self.searched, points)
-        return np.maximum(values, logarithms.LEAST_LOG) if self.logarithmic else values
+        if self.measure is Measure.LOGARITHM:
+            return np.maximum(values, logarithms.LEAST_LOG)
+        return values
 
     def value(self, point: npt.ArrayLike) -> float:
         """Value of what is searched at one point, evaluated alone."""
@@ -100,11 +106,4 @@ class HeadProblem:
         return min(above, 1.0) if isinstance(self.head, ProbabilityOfImprovement) else above
 
     def _evaluate(self, head: Head, points: npt.ArrayLike) -> FloatArray:
-        if isinstance(head, MemberHead):
-            return head.score(self.readout.members(points))
-        if isinstance(head, MomentHead):
-            return head.score(*self.readout.moments(points))
-        raise InputError(
-            f"a head must read moments or members; got a {type(head).__name__}; derive it from "
-            "MomentHead or MemberHead."
-        )
+        return Objective(self.readout, head).score(points)

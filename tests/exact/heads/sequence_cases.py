@@ -8,6 +8,7 @@ from nnbo_mip.exact.heads.answer import HeadResult
 from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.monitor import Monitor
+from nnbo_mip.exact.result import Measure
 from nnbo_mip.heads import Head
 from nnbo_mip.heads.readouts import MembersReadout, PlainReadout, Readout, SmoothReadout
 from nnbo_mip.network.affine import Affine, FloatArray
@@ -122,7 +123,7 @@ def check(problem: HeadProblem, monitor: Monitor, result: HeadResult, points: Fl
     assert result.x is not None
     assert problem.domain.admissible(result.x[None, :])[0]
     assert problem.value(result.x) == monitor.best_value <= monitor.bound
-    in_logarithms = problem.logarithmic and result.head.startswith("log")
+    in_logarithms = problem.measure is Measure.LOGARITHM and result.head.startswith("log")
     attained = problem.value(result.x) if in_logarithms else problem.score(result.x)
     assert result.value == attained <= result.bound
     for step in result.steps:
@@ -152,6 +153,6 @@ def check_closed(
     """Demand a closed gap beside all else."""
     check(problem, monitor, result, points)
     assert result.status == "optimal", result
-    allowed = GAP if problem.logarithmic else GAP * max(1.0, abs(monitor.best_value))
+    allowed = problem.measure.allowance(monitor.best_value, GAP)
     assert monitor.bound - monitor.best_value <= allowed
     assert monitor.best_value >= problem.values(points).max() - allowed

@@ -9,7 +9,7 @@ from nnbo_mip.errors import InputError
 from nnbo_mip.exact.heads.logarithms import LEAST_LOG, LogProbability
 from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.result import cutoff, gap_closed
+from nnbo_mip.exact.result import Measure, cutoff, gap_closed
 from nnbo_mip.heads import (
     EmpiricalImprovement,
     ExpectedImprovement,
@@ -30,7 +30,7 @@ def line(names=("mean", "std")):
 
 def test_values_are_those_of_the_logarithm_and_translate_back():
     problem = HeadProblem(PlainReadout(line()), ExpectedImprovement(0.5), BOX)
-    assert problem.logarithmic
+    assert problem.measure is Measure.LOGARITHM
     scores = ExpectedImprovement(0.5).score([-1.0, 0.5], [0.5, 1.25])
     assert np.allclose(problem.values([[-1.0], [0.5]]), np.log(scores), rtol=1e-13)
     assert problem.score([0.5]) == scores[1]
@@ -40,7 +40,7 @@ def test_values_are_those_of_the_logarithm_and_translate_back():
 
 def test_other_heads_are_searched_themselves():
     problem = HeadProblem(PlainReadout(line()), LinearHead(1.0, 2.0), BOX)
-    assert not problem.logarithmic
+    assert problem.measure is Measure.NATURAL
     assert problem.value([0.5]) == 3.0
     assert problem.score_above(3.5) == 3.5
     members = HeadProblem(MembersReadout(line(("mean", "member0"))), EmpiricalImprovement(0.5), BOX)
@@ -59,11 +59,11 @@ def test_hopeless_points_have_a_finite_value():
 
 def test_gaps_of_logarithms_are_their_differences():
     assert gap_closed(-50.0, -49.999, 1e-4) is True
-    assert gap_closed(-50.0, -49.999, 1e-4, logarithmic=True) is False
-    assert cutoff(-50.0, 1e-4, logarithmic=True) <= -50.0 + 1e-4
+    assert gap_closed(-50.0, -49.999, 1e-4, Measure.LOGARITHM) is False
+    assert cutoff(-50.0, 1e-4, Measure.LOGARITHM) <= -50.0 + 1e-4
     for value in (-50.0, 0.0, 3.0):
-        assert gap_closed(value, cutoff(value, 1e-4, True), 1e-4, True)
-        assert cutoff(value, 0.0, True) == value
+        assert gap_closed(value, cutoff(value, 1e-4, Measure.LOGARITHM), 1e-4, Measure.LOGARITHM)
+        assert cutoff(value, 0.0, Measure.LOGARITHM) == value
 
 
 def test_log_probability_is_the_logarithm_of_the_probability():
