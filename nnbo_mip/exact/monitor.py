@@ -159,6 +159,16 @@ class Monitor:
         return self.interrupted or time.perf_counter() >= self._deadline
 
     @contextmanager
+    def shortened(self, share: float) -> Iterator[None]:
+        """Leave only a share of the time that is left to what is done within."""
+        began, deadline = self._started, self._deadline
+        self._deadline = time.perf_counter() + share * self.remaining()
+        try:
+            yield
+        finally:
+            self._deadline = deadline + (self._started - began)  # compilers stopped the clock
+
+    @contextmanager
     def clock_stopped(self) -> Iterator[None]:
         """Do what no time limit should pay for: the compilation of kernels, once a machine."""
         began = time.perf_counter()

@@ -7,6 +7,7 @@ score. The bound is rigorous.
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 import numpy as np
@@ -35,14 +36,21 @@ class HeadBoxSearch(RelaxedSearch):
     problem : HeadProblem
     options : BoxOptions
     monitor : Monitor
+
+    Attributes
+    ----------
+    is_useful : bool
+        Whether anything can be proven, magnitudes being far from overflow.
     """
 
     def __init__(self, problem: HeadProblem, options: BoxOptions, monitor: Monitor) -> None:
         with monitor.clock_stopped():
             load_kernels()
+        relaxer = relaxer_of(problem)
+        self.is_useful = relaxer.is_useful
         super().__init__(
             problem,
-            relaxer_of(problem),
+            relaxer,
             lambda monitor, seed: climb(problem, monitor, seed),
             options,
             monitor,
@@ -51,9 +59,22 @@ class HeadBoxSearch(RelaxedSearch):
 
 def solve(problem: HeadProblem, options: BoxOptions, monitor: Monitor) -> EngineResult:
     """Maximize what a problem searches; value and bound are in its values."""
-    if not relaxer_of(problem).is_useful:
-        return monitor.too_large(ENGINE)
-    return HeadBoxSearch(problem, options, monitor).advance(options.max_boxes)
+    search = HeadBoxSearch(problem, options, monitor)
+    return search.advance(options.max_boxes) if search.is_useful else monitor.too_large(ENGINE)
+
+
+def bound_of_domain(problem: HeadProblem, monitor: Monitor) -> float:
+    """Return the bound of one relaxation over the whole box; ``inf`` where there is none."""
+    relaxer, domain = relaxer_of(problem), problem.domain
+    lower, upper, feasible = domain.tighten(domain.lower[None, :], domain.upper[None, :])
+    if not feasible[0]:
+        return -math.inf
+    if not relaxer.is_useful:
+        return math.inf
+    level = monitor.cutoff
+    conditions = relaxer.bound(lower.T, upper.T, level, 0)
+    bound = float(conditions.values_below(conditions.bound, level)[0])
+    return math.inf if math.isnan(bound) else bound
 
 
 @cache

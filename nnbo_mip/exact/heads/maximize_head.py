@@ -1,0 +1,197 @@
+"""The maximum of a head: which way first, and who takes over.
+
+A head may have two ways: a *sequence* of linear problems (linear, tangents, sandwich, ratio,
+counting), which the engines of networks solve, and *boxes*, a search of its own. Measured
+(docs/acquisitions.md): with few free inputs boxes are faster, with many only sequences close.
+Whatever is done shares one monitor, so that the best value and the best bound of all are kept.
+
+    mip, enumerate   the sequence, each problem by that engine
+    bab              like auto, each problem by branch and bound
+    auto             the sequence where the head is linear; else with few free inputs boxes, the
+                     sequence, boxes, and with many the sequence, boxes
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nnbo_mip.errors import UnsupportedError
+from nnbo_mip.exact.branching.boxes import ENGINE as BOXES
+from nnbo_mip.exact.branching.boxes import BoxOptions
+from nnbo_mip.exact.heads import boxes, counting, linear, ratio, sandwich, tangents
+from nnbo_mip.exact.heads.answer import HeadResult, Step, answer
+from nnbo_mip.exact.heads.question import HeadProblem
+from nnbo_mip.exact.heads.sequence import SequenceOptions
+from nnbo_mip.exact.monitor import Monitor
+from nnbo_mip.exact.primal import climb
+from nnbo_mip.exact.result import EngineResult
+
+METHODS = ("auto", "mip", "bab", "enumerate")
+
+FEW_INPUTS = 6
+"""Free coordinates up to which boxes go first."""
+
+BOXES_FIRST = 100_000
+"""Boxes before the sequence of linear problems is asked."""
+
+SEQUENCE_SHARE = 0.5
+"""Share of the time left that the sequence may take while boxes wait."""
+
+Sequenced = Callable[[HeadProblem, SequenceOptions, Monitor], HeadResult]
+
+SEQUENCES = (linear, tangents, sandwich, ratio, counting)
+
+
+def sequence_for(problem: HeadProblem) -> Sequenced | None:
+    """Return the way through linear problems that applies to a head, if one does."""
+    return next((way.solve for way in SEQUENCES if not way.why_not(problem)), None)
+
+
+def why_not(problem: HeadProblem, method: str) -> str:
+    """Return why a method cannot maximize a head, in a sentence; empty where it can."""
+    if sequence_for(problem) is not None:
+        return ""
+    kind = type(problem.readout).__name__
+    if method in ("mip", "enumerate"):
+        return (
+            f"no sequence of linear problems is known for a {type(problem.head).__name__} on a "
+            f'{kind}; take "bab" or "auto".'
+        )
+    return boxes.why_not(problem)
+
+
+def maximize_head(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> HeadResult:
+    """Maximize a head over a domain, and prove it.
+
+    Parameters
+    ----------
+    problem : HeadProblem
+    options : SequenceOptions
+        With a method of `METHODS`.
+    monitor : Monitor
+        Of `problem`.
+    """
+    reason = why_not(problem, options.method)
+    if reason:
+        raise UnsupportedError(f"{options.method!r} must have a proof for this head; {reason}")
+    return _Turns(problem, options, monitor).run()
+
+
+@dataclass(frozen=True, eq=False)
+class _Sequence:
+    """What a sequence of linear problems answered."""
+
+    engine: str
+    steps: tuple[Step, ...]
+
+
+class _Turns:
+    """The ways in their order, and what they have proven together."""
+
+    def __init__(self, problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> None:
+        self.problem, self.options, self.monitor = problem, options, monitor
+        self.sequence = sequence_for(problem)
+        self.bounded = not boxes.why_not(problem)
+        self.search: boxes.HeadBoxSearch | None = None
+        self.counters: Counter[str] = Counter()
+        self.messages: list[str] = []
+        self.proven_by: _Sequence | None = None
+        self.steps: tuple[Step, ...] = ()
+        self.empty: EngineResult | None = None
+
+    def run(self) -> HeadResult:
+        for turn in self._plan():
+            turn()
+            if self.empty is not None:
+                return answer(self.problem, self.empty, self.steps)
+            if self.monitor.closed() or self.monitor.should_stop():
+                break
+        if not math.isfinite(self.monitor.bound):
+            self._relax_once()
+        return self._answer()
+
+    def _plan(self) -> list[Callable[[], None]]:
+        domain = self.problem.domain
+        free = int((domain.upper > domain.lower).sum())
+        if self.sequence is None:
+            return [self._all_boxes]
+        only = self.options.method in ("mip", "enumerate") or not self.bounded
+        if only or not linear.why_not(self.problem):
+            return [self._whole_sequence]
+        if free <= FEW_INPUTS:
+            return [self._first_boxes, self._part_of_sequence, self._all_boxes]
+        return [self._whole_sequence, self._all_boxes]
+
+    # -- turns ------------------------------------------------------------------------
+
+    def _first_boxes(self) -> None:
+        self._advance(BOXES_FIRST)
+
+    def _all_boxes(self) -> None:
+        self._advance(BoxOptions().max_boxes)
+
+    def _advance(self, count: int) -> None:
+        if self.search is None:
+            options = BoxOptions(seed=self.options.seed)
+            self.search = boxes.HeadBoxSearch(self.problem, options, self.monitor)
+        if not self.search.is_useful:
+            return
+        result = self.search.advance(count)
+        self.counters.update({k: n for k, n in result.counters.items() if k != "evaluations"})
+        if result.status == "infeasible":
+            self.empty = result
+        elif result.kind != "none" and result.bound < self.monitor.bound:
+            self.monitor.tighten(result.bound, result.kind, BOXES)
+            self.proven_by = None
+
+    def _whole_sequence(self) -> None:
+        self._solve_sequence()
+
+    def _part_of_sequence(self) -> None:
+        with self.monitor.shortened(SEQUENCE_SHARE):
+            self._solve_sequence()
+
+    def _solve_sequence(self) -> None:
+        assert self.sequence is not None
+        before = self.monitor.bound
+        result = self.sequence(self.problem, self.options, self.monitor)
+        self.steps = result.steps
+        self.counters.update({k: n for k, n in result.counters.items() if k != "evaluations"})
+        if result.message:
+            self.messages.append(result.message)
+        if result.status == "infeasible":
+            self.empty = self.monitor.result(
+                result.engine, -math.inf, result.kind, counters=self.counters
+            )
+        elif self.monitor.bound < before:
+            self.proven_by = _Sequence(result.engine, result.steps)
+
+    def _relax_once(self) -> None:
+        """Bound the whole box once, whatever the clock says, where nobody proved anything."""
+        if not self.bounded:
+            return
+        if self.monitor.best_x is None:
+            climb(self.problem, self.monitor, seed=self.options.seed)
+        bound = boxes.bound_of_domain(self.problem, self.monitor)
+        self.counters["boxes"] += 1
+        self.monitor.tighten(max(bound, self.monitor.best_value), "rigorous", BOXES)
+
+    # -- answer -----------------------------------------------------------------------
+
+    def _answer(self) -> HeadResult:
+        monitor = self.monitor
+        closed = monitor.closed()
+        engine = self.proven_by.engine if self.proven_by else monitor.bound_engine
+        kind = monitor.bound_kind if math.isfinite(monitor.bound) else "none"
+        result = monitor.result(
+            engine or BOXES,
+            monitor.bound,
+            kind,
+            counters=self.counters,
+            stopped=monitor.should_stop() and not closed,
+            message="" if closed else " ".join(dict.fromkeys(self.messages)),
+        )
+        return answer(self.problem, result, self.proven_by.steps if self.proven_by else ())
