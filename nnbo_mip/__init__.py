@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nnbo_mip import acquisitions as acquisitions
+    from nnbo_mip import maximizers as maximizers
     from nnbo_mip import problems as problems
     from nnbo_mip import surrogates as surrogates
     from nnbo_mip.errors import FileFormatError as FileFormatError
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from nnbo_mip.exact.certify_result import CertifyResult as CertifyResult
     from nnbo_mip.exact.checking.check import CheckResult as CheckResult
     from nnbo_mip.exact.monitor import Progress as Progress
+    from nnbo_mip.maximizers.maximize import maximize as maximize
+    from nnbo_mip.maximizers.proposal import Proposal as Proposal
     from nnbo_mip.network.graph import Network as Network
     from nnbo_mip.space.constraints import LinearConstraint as LinearConstraint
     from nnbo_mip.space.dimensions import Categorical as Categorical
@@ -54,6 +57,8 @@ _HOMES = {
     "CertifyResult": "nnbo_mip.exact.certify_result",
     "Certificate": "nnbo_mip.exact.certificate",
     "CheckResult": "nnbo_mip.exact.checking.check",
+    "maximize": "nnbo_mip.maximizers.maximize",
+    "Proposal": "nnbo_mip.maximizers.proposal",
     "Progress": "nnbo_mip.exact.monitor",
     "NnboError": "nnbo_mip.errors",
     "InputError": "nnbo_mip.errors",
@@ -68,7 +73,7 @@ _HOMES = {
 }
 
 # Rooms that are public as they are: `nm.surrogates.create`, …
-_ROOMS = ("acquisitions", "problems", "surrogates")
+_ROOMS = ("acquisitions", "maximizers", "problems", "surrogates")
 
 __all__ = [*_HOMES, *_ROOMS]
 

@@ -90,7 +90,7 @@ def certify(
     """
     request = _Request(network, space, output, direction)
     method = inputs.as_choice(method, "method", METHODS)
-    choices = Choices(_checked_solver(solver, method), formulation, inputs.as_seed(seed))
+    choices = Choices(check_solver(solver, method), formulation, inputs.as_seed(seed))
     limit, wanted_gap = inputs.as_time_limit(time_limit), inputs.as_gap(gap)
     _check_formulation(formulation)
     with reporting(progress, request.sign) as callback:
@@ -137,7 +137,7 @@ class _Request:
         return x.copy() if isinstance(self.space, Domain) else self.space.from_numeric(x)
 
 
-def _checked_solver(solver: object, method: str) -> str:
+def check_solver(solver: object, method: str) -> str:
     """Refuse unknown solvers, and missing ones that were asked for by name."""
     from nnbo_mip.exact.backends import get_backend
     from nnbo_mip.exact.backends.registry import NAMES, PYOMO_PREFIX

@@ -1,1 +1,30 @@
-"""Maximizing acquisitions over beliefs."""
+"""Maximizers: the best next point of an acquisition, with or without a proof.
+
+>>> import nnbo_mip as nm
+>>> "mip" in nm.maximizers.available()
+True
+"""
+
+from __future__ import annotations
+
+from nnbo_mip.maximizers.abstract import Abilities, Maximizer, Request
+from nnbo_mip.maximizers.catalogue import registry
+from nnbo_mip.maximizers.proposal import Proposal
+from nnbo_mip.maximizers.target import Target
+
+__all__ = [
+    "Abilities",
+    "Maximizer",
+    "Proposal",
+    "Request",
+    "Target",
+    "available",
+    "create",
+    "register",
+    "unregister",
+]
+
+available = registry.available
+create = registry.create
+register = registry.register
+unregister = registry.unregister

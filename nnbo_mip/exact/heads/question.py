@@ -51,6 +51,11 @@ class HeadProblem:
             )
 
     @property
+    def objective(self) -> Objective:
+        """The function that is maximized."""
+        return Objective(self.readout, self.head)
+
+    @property
     def dimension(self) -> int:
         """d, the number of inputs."""
         return self.domain.dimension

@@ -1,0 +1,198 @@
+"""The maximizers that prove: auto, mip, bab, enumerate."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from nnbo_mip.checks import check_choice, check_count, check_number
+from nnbo_mip.errors import UncertifiedWarning
+from nnbo_mip.exact.certify import check_solver
+from nnbo_mip.exact.formulation import FORMULATIONS
+from nnbo_mip.exact.heads.answer import HeadResult
+from nnbo_mip.exact.heads.maximize_head import maximize_head, why_not
+from nnbo_mip.exact.heads.question import HeadProblem
+from nnbo_mip.exact.heads.sequence import SequenceOptions
+from nnbo_mip.exact.interruption import interruptible
+from nnbo_mip.exact.monitor import Monitor
+from nnbo_mip.maximizers.abstract import Abilities, Maximizer, Request
+from nnbo_mip.maximizers.proposal import Proposal
+from nnbo_mip.maximizers.target import Target
+
+MOST_PROBLEMS = 60
+"""Linear problems of one sequence."""
+
+
+@dataclass(frozen=True)
+class Bab(Maximizer):
+    """Branch and bound, over input boxes and over the phases of ReLUs.
+
+    Parameters
+    ----------
+    time_limit : float
+        Wall seconds.
+    most_problems : int
+        Linear problems of one sequence.
+    """
+
+    name: ClassVar[str] = "bab"
+    abilities: ClassVar[Abilities] = Abilities(proves=True)
+
+    time_limit: float = 60.0
+    most_problems: int = MOST_PROBLEMS
+
+    def __post_init__(self) -> None:
+        """Refuse options that are none."""
+        check_time_limit(self.time_limit)
+        check_count("most_problems", self.most_problems)
+
+    def why_not(self, target: Target) -> str:
+        """Return why nothing can be proven of a target; empty where something can."""
+        reason = super().why_not(target) or target.why_no_objective
+        return reason or why_not(target.problem, self.name)
+
+    def _maximize(self, target: Target, request: Request) -> Proposal:
+        return prove(target, self._options(request.seed), self, request)
+
+    def _options(self, seed: int) -> SequenceOptions:
+        return SequenceOptions(self.name, seed=seed, most_problems=self.most_problems)
+
+
+@dataclass(frozen=True)
+class Mip(Bab):
+    """Mixed-integer programs, one or a sequence of them, by a solver.
+
+    Parameters
+    ----------
+    solver : {"highs", "cbc", "scip", "pyomo:<name>"}
+    formulation : {"bigm", "sos1", "partition", "naive"}
+        ``naive`` is there for comparison and never proves.
+    time_limit : float
+        Wall seconds.
+    most_problems : int
+        Linear problems of one sequence.
+    """
+
+    name: ClassVar[str] = "mip"
+    abilities: ClassVar[Abilities] = Abilities(proves=True, needs_network=True)
+
+    solver: str = "highs"
+    formulation: str = "bigm"
+
+    def __post_init__(self) -> None:
+        """Refuse options that are none."""
+        super().__post_init__()
+        check_choice("formulation", self.formulation, tuple(FORMULATIONS))
+        check_solver(self.solver, "mip")
+
+    def _options(self, seed: int) -> SequenceOptions:
+        options = super()._options(seed)
+        return replace(options, solver=self.solver, formulation=self.formulation)
+
+
+@dataclass(frozen=True)
+class Enumerate(Bab):
+    """Exact enumeration: of all pieces in one or two dimensions, or of a small finite domain.
+
+    Parameters
+    ----------
+    time_limit : float
+        Wall seconds.
+    most_problems : int
+        Linear problems of one sequence.
+    """
+
+    name: ClassVar[str] = "enumerate"
+    abilities: ClassVar[Abilities] = Abilities(proves=True, needs_network=True)
+
+
+@dataclass(frozen=True)
+class Auto(Bab):
+    """What is measured to be fastest, and others where it stalls.
+
+    A belief without proven bounds is maximized by gradients instead, with a warning.
+
+    Parameters
+    ----------
+    solver : {"highs", "cbc", "scip", "pyomo:<name>"}
+        For problems that branch and bound does not close.
+    time_limit : float
+        Wall seconds.
+    most_problems : int
+        Linear problems of one sequence.
+    """
+
+    name: ClassVar[str] = "auto"
+
+    solver: str = "highs"
+
+    def __post_init__(self) -> None:
+        """Refuse options that are none."""
+        super().__post_init__()
+        check_solver(self.solver, "auto")
+
+    def why_not(self, target: Target) -> str:
+        """Return an empty text: what cannot be proven is maximized without a proof."""
+        return Maximizer.why_not(self, target)
+
+    def _maximize(self, target: Target, request: Request) -> Proposal:
+        reason = super().why_not(target)
+        if not reason:
+            return super()._maximize(target, request)
+        from nnbo_mip.maximizers.catalogue import registry
+
+        fallback = registry.create("lbfgs" if target.has_gradient else "random")
+        warnings.warn(f"nothing is proven: {reason}", UncertifiedWarning, stacklevel=4)
+        limited = replace(request, time_limit=min(request.time_limit, self.time_limit))
+        return replace(fallback.maximize(target, limited), message=reason)
+
+    def _options(self, seed: int) -> SequenceOptions:
+        return replace(super()._options(seed), solver=self.solver)
+
+
+def check_time_limit(seconds: object) -> float:
+    """Refuse a limit that is not positive; infinity means none."""
+    if seconds == math.inf:
+        return math.inf
+    return check_number("time_limit", seconds, above=0.0)
+
+
+def prove(target: Target, options: SequenceOptions, maximizer: Bab, request: Request) -> Proposal:
+    """Maximize the objective of a target and write the certificate."""
+    problem = target.problem
+    limit = min(maximizer.time_limit, request.time_limit)
+    monitor = Monitor(problem, request.gap, limit, request.callback)
+    if len(request.starts):
+        monitor.offer(request.starts)
+    with interruptible(monitor):
+        result = maximize_head(problem, options, monitor)
+    return _proposal(problem, result, monitor, maximizer)
+
+
+def _proposal(
+    problem: HeadProblem,
+    result: HeadResult,
+    monitor: Monitor,
+    maximizer: Bab,
+) -> Proposal:
+    seconds = monitor.seconds()
+    counters = {k: n for k, n in result.counters.items() if k != "evaluations"}
+    return Proposal(
+        x=result.x,
+        value=result.value,
+        bound=result.bound,
+        gap=result.gap,
+        status=result.status,
+        kind=result.kind,
+        engine=result.engine,
+        head=result.head,
+        maximizer=maximizer.name,
+        seconds=seconds,
+        evaluations=monitor.evaluations,
+        counters=counters,
+        time_limited=result.time_limited,
+        message=result.message,
+        objective=problem.objective,
+    )

@@ -1,0 +1,142 @@
+"""`maximize`: the best next point of an acquisition over a belief."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from nnbo_mip.acquisitions.catalogue import registry as acquisitions
+from nnbo_mip.errors import InputError
+from nnbo_mip.exact.inputs import as_gap, as_seed, as_time_limit
+from nnbo_mip.exact.reporting import ProgressOption, reporting
+from nnbo_mip.maximizers.abstract import Request
+from nnbo_mip.maximizers.catalogue import registry
+from nnbo_mip.maximizers.proposal import Proposal
+from nnbo_mip.maximizers.target import Target
+from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.space.arrays import as_points
+from nnbo_mip.space.domain import Domain
+from nnbo_mip.surrogates.abstract import Belief
+
+
+def maximize(
+    belief: Belief,
+    acquisition: object,
+    domain: Domain,
+    *,
+    maximizer: object = "auto",
+    X: npt.ArrayLike | None = None,
+    y: npt.ArrayLike | None = None,
+    noise: npt.ArrayLike | None = None,
+    step: int = 0,
+    gap: float = 1e-4,
+    time_limit: float = math.inf,
+    seed: int = 0,
+    within: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+    away_from: npt.ArrayLike | None = None,
+    eps: float | None = None,
+    starts: npt.ArrayLike | None = None,
+    progress: ProgressOption = None,
+) -> Proposal:
+    """Find the point of a domain with the best score, and prove that none is better.
+
+    Parameters
+    ----------
+    belief : Belief
+        What was learned.
+    acquisition : str, dict or Acquisition
+        What makes a score of it.
+    domain : Domain
+        Admissible points in the belief's coordinates: ``space.model()``.
+    maximizer : str, dict or Maximizer
+        ``auto``, ``mip``, ``bab`` and ``enumerate`` prove; the others search.
+    X : (n, d) array, optional
+        Evaluated points; some acquisitions ask for them.
+    y : (n,) array, optional
+        Their values; the largest is the incumbent, where none is given.
+    noise : float or (n,) array, optional
+        Deviation of an observation from the function.
+    step : int
+        Number of the step, from 0, for options that follow a schedule.
+    gap : float
+        A proof may stop at a difference of ``gap`` of the logarithms for ei and pi, of
+        ``gap * max(1, |value|)`` for mean, ucb and samples, and of ``gap * |value|`` for the
+        other scores (at least 1e-6 gap).
+    time_limit : float
+        Wall seconds; a maximizer may have a shorter limit of its own.
+    seed : int
+        Of random starts.
+    within : pair of (d,) arrays, optional
+        Lower and upper ends of a trust region.
+    away_from : (k, d) array, optional
+        Points from which `x` keeps a distance of `eps`, in the largest coordinate.
+    eps : float, optional
+        That distance.
+    starts : (k, d) array, optional
+        Points worth a try; what is not admissible is left out.
+    progress : callable, bool or "live", optional
+        As in `certify`.
+
+    Returns
+    -------
+    Proposal
+
+    Notes
+    -----
+    In the main thread, Ctrl-C ends an exact search and returns what it has.
+
+    Examples
+    --------
+    >>> import nnbo_mip as nm
+    >>> X, y = [[-1.0], [0.0], [1.0]], [0.0, 1.0, 0.5]
+    >>> belief = nm.surrogates.create("brvfl", n_hidden=20, seed=0).fit(X, y)
+    >>> proposal = nm.maximize(belief, "ei", nm.Space.box([-1.0], [1.0]).model(), y=y)
+    >>> proposal.status, proposal.gap <= 1e-4
+    ('optimal', True)
+    """
+    chosen = registry.create(maximizer)
+    limited = _limited(domain, within, away_from, eps)
+    scorer = acquisitions.create(acquisition).scorer(belief, X, y, noise, step)
+    target = Target(scorer, limited)
+    with reporting(progress, 1.0) as callback:
+        request = Request(
+            gap=as_gap(gap),
+            time_limit=as_time_limit(time_limit),
+            seed=as_seed(seed),
+            starts=_admissible(starts, limited),
+            callback=callback,
+        )
+        return chosen.maximize(target, request)
+
+
+def _limited(
+    domain: object,
+    within: tuple[npt.ArrayLike, npt.ArrayLike] | None,
+    away_from: npt.ArrayLike | None,
+    eps: float | None,
+) -> Domain:
+    """Return the domain within the trust region and away from the points."""
+    if not isinstance(domain, Domain):
+        raise InputError(
+            "the domain must be a Domain in the belief's coordinates; got a "
+            f"{type(domain).__name__}; pass space.model()."
+        )
+    if (away_from is None) != (eps is None):
+        raise InputError(
+            "away_from and eps go together; got only one of them; give points and the distance "
+            "to keep."
+        )
+    if within is not None:
+        domain = domain.restrict(*within)
+    if away_from is not None and eps is not None:
+        domain = domain.away_from(away_from, eps)
+    return domain
+
+
+def _admissible(starts: npt.ArrayLike | None, domain: Domain) -> FloatArray:
+    if starts is None:
+        return np.empty((0, domain.dimension))
+    points = as_points(starts, domain.dimension)
+    return np.asarray(points[domain.admissible(points)])

@@ -1,0 +1,20 @@
+"""From a resolved acquisition to the objective that the exact maximizers see of it."""
+
+from __future__ import annotations
+
+from nnbo_mip.acquisitions.scorer import Scorer
+from nnbo_mip.heads import MemberHead
+from nnbo_mip.heads.objective import Objective
+from nnbo_mip.maximizers.readouts_of_beliefs import readout_of
+from nnbo_mip.maximizers.readouts_of_draws import readout_of_draws
+
+
+def objective_of(scorer: Scorer) -> Objective:
+    """Return the head on the readout of the belief, or of the draws, that it reads.
+
+    Raises `UnsupportedError` where no readout has proven bounds.
+    """
+    if scorer.draws:
+        return Objective(readout_of_draws(scorer.draws), scorer.head)
+    members = isinstance(scorer.head, MemberHead)
+    return Objective(readout_of(scorer.belief, members), scorer.head)
