@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 
 import numpy.typing as npt
 
 from nnbo_mip.errors import InputError
+from nnbo_mip.heads import storage
 from nnbo_mip.heads.abstract import Head, MemberHead, MomentHead
 from nnbo_mip.heads.readouts import Readout
 from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.network.files import MAX_BYTES
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,3 +48,27 @@ class Objective:
             f"a head must read moments or members; got a {type(self.head).__name__}; derive it "
             "from MomentHead or MemberHead."
         )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of network, readout and head, in hexadecimal."""
+        content = {
+            "network": self.readout.network.fingerprint,
+            "readout": storage.readout_to_dict(self.readout),
+            "head": storage.head_to_dict(self.head),
+        }
+        text = json.dumps(content, sort_keys=True, allow_nan=False)
+        return hashlib.sha256(b"nnbo_mip objective 1" + text.encode()).hexdigest()
+
+    def save(self, path: str | Path) -> None:
+        """Write an ``.npz`` with the network, readout and head; never pickle."""
+        from nnbo_mip.heads.objective_file import save
+
+        save(self, path)
+
+    @staticmethod
+    def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Objective:
+        """Read what `save` wrote."""
+        from nnbo_mip.heads.objective_file import load
+
+        return load(path, max_bytes)

@@ -73,3 +73,42 @@ class ProbabilityOfImprovement(RatioHead):
         u = np.clip(self._u(mean - self.threshold, std), -_FAR, _FAR)
         safe = np.where(std == 0.0, math.inf, std)
         return density(u) / safe, -u * density(u) / safe
+
+
+@dataclass(frozen=True)
+class LogProbability(RatioHead):
+    """The logarithm of PI.
+
+    Parameters
+    ----------
+    threshold : float
+        What has to be reached.
+    """
+
+    threshold: float
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that are none."""
+        check_number("threshold", self.threshold)
+
+    def ratio_at_level(self, level: float) -> float:
+        """Return the quantile t of the logarithm of a probability."""
+        return self._probability.ratio_at_log_level(level)
+
+    @property
+    def _probability(self) -> ProbabilityOfImprovement:
+        return ProbabilityOfImprovement(self.threshold)
+
+    def _score(self, mean: FloatArray, std: FloatArray) -> FloatArray:
+        return self._probability.log_score(mean, std)
+
+    def _gradient(self, mean: FloatArray, std: FloatArray) -> tuple[FloatArray, FloatArray]:
+        u = standardized(mean - self.threshold, std)
+        mills = tail_ratios(np.maximum(-u, 0.0))[0]
+        above = np.maximum(u, 0.0)
+        with np.errstate(divide="ignore"):
+            by_u = np.where(u > 0.0, density(above) / ndtr(above), 1.0 / mills)
+        safe = np.where(std == 0.0, math.inf, std)
+        usable = np.isfinite(u) & np.isfinite(by_u)
+        by_u, u = np.where(usable, by_u, 0.0), np.where(usable, u, 0.0)
+        return by_u / safe, -u * by_u / safe

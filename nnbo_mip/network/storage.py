@@ -54,7 +54,7 @@ def save(network: Network, path: str | Path) -> None:
     """Write a network to ``.npz`` or ``.json``, by the ending; a crash leaves no half file."""
     ending = Path(path).suffix.lower()
     if ending == ".json":
-        text = json.dumps(_document(network, lambda array: array.tolist()), allow_nan=False)
+        text = json.dumps(network_document(network, lambda array: array.tolist()), allow_nan=False)
         write_atomically(path, text.encode())
     elif ending == ".npz":
         arrays: dict[str, Array] = {}
@@ -64,7 +64,7 @@ def save(network: Network, path: str | Path) -> None:
             arrays[name] = array
             return name
 
-        header = json.dumps(_document(network, put), allow_nan=False)
+        header = json.dumps(network_document(network, put), allow_nan=False)
         write_atomically(path, npz_bytes({"header": np.array(header), **arrays}))
     else:
         raise InputError(
@@ -97,7 +97,7 @@ def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Network:
             return _from_arrays(path, arrays)
         if start.lstrip().startswith(b"{"):
             document = _parsed(path, read_limited(path, max_bytes, "the network", IF_TRUSTED))
-            return _network(path, document, _number_array)
+            return network_from_document(path, document, _number_array)
     except InputError as error:
         raise FileFormatError(f"{path} holds no valid network: {error}") from error
     raise FileFormatError(
@@ -110,7 +110,8 @@ def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Network:
 # -- the document ---------------------------------------------------------------------
 
 
-def _document(network: Network, put: Put) -> dict[str, Any]:
+def network_document(network: Network, put: Put) -> dict[str, Any]:
+    """Return the document of a network, whose arrays `put` turns into what stands for them."""
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -133,7 +134,8 @@ def _affine_document(affine: Affine, put: Put) -> dict[str, Any]:
     return {"bias": put(affine.bias), "terms": terms}
 
 
-def _network(path: str | Path, document: Any, get: Get) -> Network:
+def network_from_document(path: str | Path, document: Any, get: Get) -> Network:
+    """Make the network of a document; `path` is for the errors."""
     fields = _fields(path, document, "the document")
     if fields.get("format") != FORMAT or fields.get("version") != VERSION:
         raise FileFormatError(
@@ -269,7 +271,7 @@ def _from_arrays(path: str | Path, arrays: Mapping[str, Array]) -> Network:
             )
         return _numeric(path, name, arrays[name])
 
-    return _network(path, _parsed(path, header.item()), get)
+    return network_from_document(path, _parsed(path, header.item()), get)
 
 
 def _plain_network(path: str | Path, arrays: Mapping[str, Array]) -> Network:

@@ -9,61 +9,16 @@ only tie which is made.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-import numpy as np
-from scipy.special import ndtr
-
-from nnbo_mip.heads import (
-    ExpectedImprovement,
-    Head,
-    ProbabilityOfImprovement,
-    RatioHead,
-)
-from nnbo_mip.heads.abstract import standardized
-from nnbo_mip.heads.normal import density, tail_ratios
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.heads import ExpectedImprovement, Head, ProbabilityOfImprovement
+from nnbo_mip.heads.probability import LogProbability as LogProbability
 
 LEAST_LOG = -1e9
 """Score of 44000 standard deviations below the threshold; its last digit is worth 1e-7."""
 
 EXP_ERROR = 1e-15
 """Relative error of `math.exp`, generously."""
-
-
-@dataclass(frozen=True)
-class LogProbability(RatioHead):
-    """The logarithm of PI.
-
-    Parameters
-    ----------
-    threshold : float
-        What has to be reached.
-    """
-
-    threshold: float
-
-    def ratio_at_level(self, level: float) -> float:
-        """Return the quantile t of the logarithm of a probability."""
-        return self._probability.ratio_at_log_level(level)
-
-    @property
-    def _probability(self) -> ProbabilityOfImprovement:
-        return ProbabilityOfImprovement(self.threshold)
-
-    def _score(self, mean: FloatArray, std: FloatArray) -> FloatArray:
-        return self._probability.log_score(mean, std)
-
-    def _gradient(self, mean: FloatArray, std: FloatArray) -> tuple[FloatArray, FloatArray]:
-        u = standardized(mean - self.threshold, std)
-        mills = tail_ratios(np.maximum(-u, 0.0))[0]
-        above = np.maximum(u, 0.0)
-        with np.errstate(divide="ignore"):
-            by_u = np.where(u > 0.0, density(above) / ndtr(above), 1.0 / mills)
-        safe = np.where(std == 0.0, math.inf, std)
-        usable = np.isfinite(u) & np.isfinite(by_u)
-        by_u, u = np.where(usable, by_u, 0.0), np.where(usable, u, 0.0)
-        return by_u / safe, -u * by_u / safe
 
 
 def searched(head: Head) -> Head:
