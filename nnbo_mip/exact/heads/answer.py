@@ -16,6 +16,7 @@ from nnbo_mip.heads import (
     EmpiricalImprovement,
     ExpectedImprovement,
     Head,
+    LinearHead,
     MaxValueEntropy,
     ProbabilityOfImprovement,
     QuantileImprovement,
@@ -217,6 +218,8 @@ def name_of(head: Head) -> str:
         return "logei" if head.log else "ei"
     if isinstance(head, EmpiricalImprovement):
         return f"empirical_{head.kind}"
+    if isinstance(head, LinearHead) and head.std_weight >= 0.0:
+        return "ucb" if head.std_weight > 0.0 else "mean"
     names: dict[type[Head], str] = {
         ProbabilityOfImprovement: "pi",
         MaxValueEntropy: "mes",

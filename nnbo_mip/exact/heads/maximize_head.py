@@ -22,7 +22,7 @@ from nnbo_mip.errors import UnsupportedError
 from nnbo_mip.exact.branching.boxes import ENGINE as BOXES
 from nnbo_mip.exact.branching.boxes import BoxOptions
 from nnbo_mip.exact.heads import boxes, counting, linear, ratio, sandwich, tangents
-from nnbo_mip.exact.heads.answer import HeadResult, Step, answer
+from nnbo_mip.exact.heads.answer import HeadResult, Step, answer, name_of
 from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.monitor import Monitor
@@ -40,6 +40,11 @@ BOXES_FIRST = 100_000
 SEQUENCE_SHARE = 0.5
 """Share of the time left that the sequence may take while boxes wait."""
 
+EXHAUSTED = (
+    "what is open lies within float64's rounding, as where the std is zero and the mean meets the "
+    "threshold."
+)
+
 Sequenced = Callable[[HeadProblem, SequenceOptions, Monitor], HeadResult]
 
 SEQUENCES = (linear, tangents, sandwich, ratio, counting)
@@ -54,11 +59,10 @@ def why_not(problem: HeadProblem, method: str) -> str:
     """Return why a method cannot maximize a head, in a sentence; empty where it can."""
     if sequence_for(problem) is not None:
         return ""
-    kind = type(problem.readout).__name__
     if method in ("mip", "enumerate"):
         return (
-            f"no sequence of linear problems is known for a {type(problem.head).__name__} on a "
-            f'{kind}; take "bab" or "auto".'
+            f"no sequence of linear problems gives {name_of(problem.head)} of this belief; take "
+            '"bab" or "auto".'
         )
     return boxes.why_not(problem)
 
@@ -183,7 +187,9 @@ class _Turns:
 
     def _answer(self) -> HeadResult:
         monitor = self.monitor
-        closed = monitor.closed()
+        closed, stopped = monitor.closed(), monitor.should_stop()
+        if not (closed or stopped):
+            self.messages.append(EXHAUSTED)
         engine = self.proven_by.engine if self.proven_by else monitor.bound_engine
         kind = monitor.bound_kind if math.isfinite(monitor.bound) else "none"
         result = monitor.result(
@@ -191,7 +197,7 @@ class _Turns:
             monitor.bound,
             kind,
             counters=self.counters,
-            stopped=monitor.should_stop() and not closed,
+            stopped=stopped and not closed,
             message="" if closed else " ".join(dict.fromkeys(self.messages)),
         )
         return answer(self.problem, result, self.proven_by.steps if self.proven_by else ())

@@ -34,7 +34,9 @@ def step(bound: float = 1.0, kind: Kind = "rigorous", **options: object) -> Step
         (ProbabilityOfImprovement(0.0), "pi"),
         (MaxValueEntropy(0.0), "mes"),
         (EmpiricalImprovement(0.0, "pi"), "empirical_pi"),
-        (LinearHead(), "linear"),
+        (LinearHead(), "mean"),
+        (LinearHead(1.0, 2.0), "ucb"),
+        (LinearHead(1.0, -2.0), "linear"),
     ],
 )
 def test_heads_are_named_as_acquisitions_are(head: Head, name: str) -> None:
