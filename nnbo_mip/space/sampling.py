@@ -4,7 +4,8 @@ Uniform means: continuous coordinates by volume (within the equalities, where th
 any), grids and groups by counting. Without rows, coordinates are independent. With rows,
 points of the tightened box are drawn and kept if admissible, which is exactly uniform;
 where too few are kept, or equalities leave no volume, random walks take over (`walk`),
-uniform in the limit.
+uniform in the limit. Points in holes are drawn again; where holes leave too little of a
+domain without rows for that, what they leave is cut into boxes (`hole_free`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 
 from nnbo_mip.errors import InputError
 from nnbo_mip.space.arrays import FloatArray
+from nnbo_mip.space.hole_free import hole_free_boxes, sizes
 from nnbo_mip.space.interior import find_start
 from nnbo_mip.space.repairing import corrected
 from nnbo_mip.space.rows import RowSystem, separated
@@ -32,6 +34,9 @@ MAX_DRAWS = 1 << 20
 MAX_WALKS = 5
 """Rounds of walks; a chain whose last digits cannot be mended is walked again."""
 
+MAX_ROUNDS_PAST_HOLES = 64
+"""Rounds of samples of a domain with rows, of which those in holes are thrown away."""
+
 
 def sample(domain: Domain, n: int, rng: np.random.Generator) -> FloatArray:
     """Return n admissible points (n, d), uniform on the domain."""
@@ -40,6 +45,15 @@ def sample(domain: Domain, n: int, rng: np.random.Generator) -> FloatArray:
     lower, upper, feasible = domain.tighten(domain.lower, domain.upper)
     if not feasible:
         raise _empty("no point satisfies")
+    if len(domain.holes):
+        return _sample_past_holes(domain, lower, upper, n, rng)
+    return _sample_solid(domain, lower, upper, n, rng)
+
+
+def _sample_solid(
+    domain: Domain, lower: FloatArray, upper: FloatArray, n: int, rng: np.random.Generator
+) -> FloatArray:
+    """Sample a domain without holes whose box has been tightened."""
     if not domain.b.size:
         return product_sample(domain, lower, upper, n, rng)
     rows = separated(domain.A, domain.b, domain.row_slack)
@@ -52,6 +66,46 @@ def sample(domain: Domain, n: int, rng: np.random.Generator) -> FloatArray:
         walked = _walk_sample(domain, lower, upper, rows, missing, rng)
         kept = np.concatenate([kept, walked])
     return kept
+
+
+def _sample_past_holes(
+    domain: Domain, lower: FloatArray, upper: FloatArray, n: int, rng: np.random.Generator
+) -> FloatArray:
+    """Sample a domain with holes whose box has been tightened."""
+    if not domain.b.size:
+        kept = _rejection_sample(domain, lower, upper, n, rng)
+        return kept if len(kept) == n else _sample_boxes(domain, n, rng)
+    solid = domain.solid.restrict(lower, upper)
+    ends = solid.tighten(lower, upper)[:2]
+    found: list[FloatArray] = []
+    missing = n
+    for _ in range(MAX_ROUNDS_PAST_HOLES):
+        if not missing:
+            break
+        drawn = _sample_solid(solid, *ends, max(missing, 64), rng)
+        found.append(drawn[~domain.holes.contain(drawn)][:missing])
+        missing -= len(found[-1])
+    if missing:
+        raise _empty("too few were found outside the holes that satisfy")
+    return np.concatenate([np.empty((0, domain.dimension)), *found])
+
+
+def _sample_boxes(domain: Domain, n: int, rng: np.random.Generator) -> FloatArray:
+    """Sample the boxes that holes leave of a domain without rows."""
+    lower, upper, complete = hole_free_boxes(domain)
+    if not len(lower):
+        raise _empty("no point lies outside the holes and satisfies")
+    if not complete:
+        raise _empty(
+            "the holes leave so little in so many parts that none was found that satisfies"
+        )
+    share = sizes(domain, lower, upper)
+    counts = rng.multinomial(n, share / share.sum())
+    drawn = [
+        product_sample(domain, lower[i], upper[i], int(counts[i]), rng)
+        for i in np.flatnonzero(counts)
+    ]
+    return rng.permutation(np.concatenate([np.empty((0, domain.dimension)), *drawn]))
 
 
 def product_sample(
@@ -83,6 +137,7 @@ def _rejection_sample(
 ) -> FloatArray:
     """Return up to n points, fewer where rejection would take too long."""
     kept = [np.empty((0, domain.dimension))]
+    most = MAX_DRAWS // max(1, len(domain.holes))  # each of which costs a comparison a draw
     found = drawn = 0
     while found < n:
         batch = product_sample(domain, lower, upper, BATCH, rng)
@@ -90,7 +145,7 @@ def _rejection_sample(
         kept.append(accepted)
         found += len(accepted)
         drawn += BATCH
-        if (n - found) * drawn > max(found, 1) * MAX_DRAWS or (not found and drawn >= 4 * BATCH):
+        if (n - found) * drawn > max(found, 1) * most or (not found and drawn >= 4 * BATCH):
             break
     return np.concatenate(kept)
 

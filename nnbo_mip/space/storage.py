@@ -16,8 +16,10 @@ import numpy as np
 
 from nnbo_mip.errors import FileFormatError, InputError
 from nnbo_mip.space.abstract import Dimension
+from nnbo_mip.space.arrays import as_floats
 from nnbo_mip.space.dimensions import Categorical, Integer, Real
 from nnbo_mip.space.grid import Grid
+from nnbo_mip.space.holes import Holes
 
 if TYPE_CHECKING:
     from nnbo_mip.space.constraints import LinearConstraint, Term
@@ -36,8 +38,8 @@ KINDS: dict[str, tuple[type[Real | Integer | Categorical], tuple[str, ...]]] = {
 
 
 def domain_to_dict(domain: Domain) -> dict[str, Any]:
-    """Return the JSON-able description of a domain."""
-    return {
+    """Return the JSON-able description of a domain; holes are named where there are any."""
+    data: dict[str, Any] = {
         "format": DOMAIN_FORMAT,
         "version": VERSION,
         "lower": domain.lower.tolist(),
@@ -47,6 +49,12 @@ def domain_to_dict(domain: Domain) -> dict[str, Any]:
         "A": domain.A.tolist(),
         "b": domain.b.tolist(),
     }
+    if len(domain.holes):
+        data["holes"] = {
+            "lower": domain.holes.lower.tolist(),
+            "upper": domain.holes.upper.tolist(),
+        }
+    return data
 
 
 def domain_from_dict(data: Mapping[str, Any]) -> Domain:
@@ -54,7 +62,8 @@ def domain_from_dict(data: Mapping[str, Any]) -> Domain:
     from nnbo_mip.space.domain import Domain
 
     check_header(data, DOMAIN_FORMAT)
-    check_keys(data, {"lower", "upper", "grids", "one_hot", "A", "b"}, header=True)
+    parts = {"lower", "upper", "grids", "one_hot", "A", "b"}
+    check_keys(data, parts | ({"holes"} & set(data)), header=True)
     groups = [
         [index(member, "one_hot") for member in items(group, "one_hot")]
         for group in items(data["one_hot"], "one_hot")
@@ -70,13 +79,23 @@ def domain_from_dict(data: Mapping[str, Any]) -> Domain:
             groups,
             [numbers(row, "A") for row in items(data["A"], "A")],
             numbers(data["b"], "b"),
+            _holes_from_dict(data["holes"]) if "holes" in data else None,
         )
     except InputError as error:
         raise FileFormatError(f"the stored domain is not valid: {error}") from error
 
 
+def _holes_from_dict(data: object) -> Holes:
+    stored = check_keys(data, {"lower", "upper"})
+    lower, upper = (
+        as_floats([numbers(row, "holes") for row in items(stored[end], "holes")], "holes")
+        for end in ("lower", "upper")
+    )
+    return Holes(lower, upper)
+
+
 def domain_fingerprint(domain: Domain) -> str:
-    """Hash ends, grids, groups and rows; ``d`` and the counts separate the parts."""
+    """Hash ends, grids, groups, rows and any holes; counts separate the parts."""
     digest = hashlib.sha256(b"nnbo_mip.domain/1")
     _hash_floats(digest, domain.lower)
     _hash_floats(digest, domain.upper)
@@ -92,6 +111,10 @@ def domain_fingerprint(domain: Domain) -> str:
     digest.update(repr(domain.one_hot).encode())
     _hash_floats(digest, domain.A)
     _hash_floats(digest, domain.b)
+    if len(domain.holes):
+        digest.update(b"holes;")
+        _hash_floats(digest, domain.holes.lower)
+        _hash_floats(digest, domain.holes.upper)
     return digest.hexdigest()
 
 

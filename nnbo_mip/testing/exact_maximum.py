@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from nnbo_mip.errors import NnboError
+from nnbo_mip.errors import InputError, NnboError
 from nnbo_mip.network.affine import Affine
 from nnbo_mip.network.graph import Network
 from nnbo_mip.space.domain import Domain
@@ -93,10 +93,11 @@ def exact_maximum(
     d = domain.dimension
     inputs = [[int(i == j) for i in range(d + 1)] for j in range(d)]
     search = _Search([_scaled(affine) for affine in (*network.layers, network.head)], budget)
-    for fixed in _discrete_choices(domain, budget):
-        cell = _polytope(domain, fixed, search)
-        if cell:
-            search.visit(cell, [(inputs, 0)], next_bit=2 * d + domain.b.size)
+    for part in _parts_without_holes(domain, budget):
+        for fixed in _discrete_choices(part, budget):
+            cell = _polytope(part, fixed, search)
+            if cell:
+                search.visit(cell, [(inputs, 0)], next_bit=2 * d + domain.b.size)
     return ExactMaximum(search.best, search.best_x, search.cells)
 
 
@@ -237,6 +238,37 @@ def _compose(affine: _ScaledAffine, sources: list[Source]) -> tuple[list[Form], 
                     if coefficient:
                         row[position] += scaled * coefficient
     return result, total
+
+
+def _parts_without_holes(domain: Domain, budget: int) -> list[Domain]:
+    """Return domains that cover the admissible points: a side of a face for every hole.
+
+    They overlap, and are as many as there are combinations of faces.
+    """
+    parts = [domain.solid]
+    for low, high in zip(domain.holes.lower.tolist(), domain.holes.upper.tolist(), strict=True):
+        cut: list[Domain] = []
+        for part in parts:
+            ends = zip(part.lower.tolist(), part.upper.tolist(), low, high, strict=True)
+            if not all(a < u and l < b for l, u, a, b in ends):
+                cut.append(part)
+                continue
+            for j in range(domain.dimension):
+                cut += _beside(part, j, -math.inf, low[j]) + _beside(part, j, high[j], math.inf)
+        parts = cut
+        if len(parts) > budget:
+            raise TooLargeError(f"the holes leave more than {budget} parts; raise `budget`.")
+    return parts
+
+
+def _beside(part: Domain, j: int, low: float, high: float) -> list[Domain]:
+    """Return the part of a domain with ``low <= x_j <= high``; none if that is empty."""
+    lower, upper = part.lower.copy(), part.upper.copy()
+    lower[j], upper[j] = max(low, lower[j]), min(high, upper[j])
+    try:
+        return [part.restrict(lower, upper)]
+    except InputError:
+        return []
 
 
 def _discrete_choices(domain: Domain, budget: int) -> Iterator[dict[int, float]]:

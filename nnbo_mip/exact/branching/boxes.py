@@ -9,7 +9,8 @@ incumbent. Hundreds of boxes are bounded at once by linear relaxations
   U = max g over the box, coordinate j can be at most (U - cut-off) / |g_j| away from
   the end where g is largest; grids, one-hot groups and rows shrink them further,
 * and are split in two, across the coordinate that contributes most to U among those
-  that are not much narrower than the widest.
+  that are not much narrower than the widest, or along the faces of a hole of the domain
+  (`hole_splitting`).
 
 The bound is rigorous: it is the largest bound of any box that was discarded or left
 open, each widened by the constants of `exact.rounding`.
@@ -19,15 +20,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from nnbo_mip.errors import InputError
 from nnbo_mip.exact.bounds.compiled_relaxation import CompiledRelaxer, load_kernel
 from nnbo_mip.exact.bounds.planes import largest_on_domain
 from nnbo_mip.exact.bounds.relaxation import Planes, Relaxer
 from nnbo_mip.exact.branching.frontier import Frontier
+from nnbo_mip.exact.branching.hole_splitting import HoleSplitter
 from nnbo_mip.exact.branching.splitting import Splitter
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.primal import climb
@@ -50,6 +53,9 @@ WORTH_ANOTHER_BOUND = 0.3
 
 LARGEST_COMPILED = 1000
 """ReLUs up to which the compiled kernel bounds the boxes."""
+
+Boxes: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
+"""Ends (d, n) twice, and bounds (n,)."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +135,7 @@ class RelaxedSearch:
         self.problem, self.options, self.monitor = problem, options, monitor
         self.relaxer, self.climb = relaxer, climb
         self.splitter = Splitter(problem.domain)
+        self.hole_splitter = HoleSplitter(problem.domain) if len(problem.domain.holes) else None
         self.batch = int(np.clip(FLOATS_PER_BATCH // self.relaxer.floats_per_box(), 16, 1024))
         steps = options.slope_steps
         self.slope_steps = (3 if self.relaxer.depth > 1 else 0) if steps is None else steps
@@ -169,9 +176,7 @@ class RelaxedSearch:
     def _settle(self, bound: float) -> None:
         self.settled = max(self.settled, bound) if bound == bound else np.inf  # not a number
 
-    def _expand(
-        self, lower: FloatArray, upper: FloatArray, inherited: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _expand(self, lower: FloatArray, upper: FloatArray, inherited: FloatArray) -> Boxes:
         """Bound boxes and return the children of those that stay open."""
         monitor, domain = self.monitor, self.problem.domain
         self.boxes += lower.shape[1]
@@ -180,11 +185,17 @@ class RelaxedSearch:
         corners, largest = largest_on_domain(planes, lower, upper, domain, planes.goal(level))
         bound = planes.values_below(largest, level)
         bound = np.minimum(np.where(np.isnan(bound), np.inf, bound), inherited)
-        monitor.offer(_most_promising(corners, bound))
+        best = _most_promising(bound)
+        offered = corners[:, best]
+        if self.hole_splitter is not None:
+            box = lower[:, best], upper[:, best]
+            offered = self.hole_splitter.moved_out(offered, *box, planes.slopes[:, best])
+        monitor.offer(offered.T)
         open_boxes = bound > monitor.cutoff
         self._settle(float(bound[~open_boxes].max(initial=-np.inf)))
         lower, upper, bound = lower[:, open_boxes], upper[:, open_boxes], bound[open_boxes]
         slopes, reach = planes.slopes[:, open_boxes], planes.bound[open_boxes]
+        corners = corners[:, open_boxes]
         reach = reach - planes.goal(monitor.cutoff)
         new_lower, new_upper = _shrink(lower, upper, slopes, reach)
         if (new_lower > lower).any() or (new_upper < upper).any():
@@ -195,19 +206,22 @@ class RelaxedSearch:
             low_rows, high_rows, feasible = domain.tighten(lower.T, upper.T)
             lower, upper = low_rows[feasible].T, high_rows[feasible].T
             slopes, bound, share = slopes[:, feasible], bound[feasible], share[feasible]
+            corners = corners[:, feasible]
         again = share < WORTH_ANOTHER_BOUND
-        low, high, parents = self._split(
-            lower[:, ~again], upper[:, ~again], slopes[:, ~again], bound[~again]
-        )
-        return (
-            np.concatenate([low, lower[:, again]], axis=1),
-            np.concatenate([high, upper[:, again]], axis=1),
-            np.concatenate([parents, bound[again]]),
-        )
+        kept = lower[:, again], upper[:, again], bound[again]
+        halved = lower[:, ~again], upper[:, ~again], slopes[:, ~again], bound[~again]
+        if self.hole_splitter is None:
+            return _joined(kept, self._split(*halved))
+        lower, upper, slopes, bound = halved
+        corners = np.clip(corners[:, ~again], lower, upper)
+        beside = self.hole_splitter.split(lower, upper, slopes, corners, monitor.best_x is None)
+        rest = ~beside.replaced
+        children = self._split(lower[:, rest], upper[:, rest], slopes[:, rest], bound[rest])
+        return _joined(kept, children, (beside.lower, beside.upper, bound[beside.parent]))
 
     def _split(
         self, lower: FloatArray, upper: FloatArray, slopes: FloatArray, bound: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+    ) -> Boxes:
         """Return the children of boxes and the bounds they inherit; settle what has none."""
         split = self.splitter.split(lower, upper, np.abs(slopes))
         atoms = split.unsplittable
@@ -251,11 +265,21 @@ def _choose_relaxer(problem: Problem) -> BoxRelaxer:
     return Relaxer(problem.network, problem.rounding)
 
 
-def _most_promising(corners: FloatArray, bound: FloatArray) -> FloatArray:
-    """Return the corners (n, d) of the boxes with the largest bounds."""
+def _joined(*parts: Boxes) -> Boxes:
+    """Return the boxes of all parts."""
+    lower, upper, bound = zip(*parts, strict=True)
+    return (
+        np.concatenate(lower, axis=1),
+        np.concatenate(upper, axis=1),
+        np.concatenate(bound),
+    )
+
+
+def _most_promising(bound: FloatArray) -> npt.NDArray[np.intp]:
+    """Return the indices of the boxes with the largest bounds."""
     if len(bound) <= CORNERS_OFFERED:
-        return corners.T
-    return corners[:, np.argpartition(-bound, CORNERS_OFFERED)[:CORNERS_OFFERED]].T
+        return np.arange(len(bound))
+    return np.argpartition(-bound, CORNERS_OFFERED)[:CORNERS_OFFERED]
 
 
 def _shrink(
