@@ -250,7 +250,7 @@ def _parts_without_holes(domain: Domain, budget: int) -> list[Domain]:
         cut: list[Domain] = []
         for part in parts:
             ends = zip(part.lower.tolist(), part.upper.tolist(), low, high, strict=True)
-            if not all(a < u and l < b for l, u, a, b in ends):
+            if not all(a < end and start < b for start, end, a, b in ends):
                 cut.append(part)
                 continue
             for j in range(domain.dimension):

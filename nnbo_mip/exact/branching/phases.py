@@ -1,7 +1,8 @@
 r"""Branch and bound over ReLU phases (``bab`` for many inputs).
 
 The network is flattened to its undecided ReLUs, whose bounds are tightened by linear
-programs. Then a search fixes one ReLU active or inactive, or halves a grid, at a time.
+programs. Then a search fixes one ReLU active or inactive, or halves a grid, at a time, or cuts
+a node along the faces of a hole (`phase_holes`).
 Nodes are bounded by the dense dual simplex of `exact.bounds.simplex`; a subtree is explored
 depth first in compiled code, and what it leaves open goes back to a heap ordered by
 bound. Once a search has proven long, batched dual ascent goes on with the open nodes of a
@@ -26,6 +27,7 @@ from nnbo_mip.exact.bounds.lp_bounds import tighten_above, tighten_layers
 from nnbo_mip.exact.bounds.program import Program, build_program
 from nnbo_mip.exact.bounds.relaxation import Relaxer
 from nnbo_mip.exact.branching.phase_ascent import AscentOptions, AscentSearch, is_for_ascent
+from nnbo_mip.exact.branching.phase_holes import UnitHoles
 from nnbo_mip.exact.branching.phase_queue import PhaseQueue
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.primal import climb, climb_regions
@@ -268,7 +270,7 @@ class _PhaseSearch:
         from nnbo_mip.exact.branching import phase_search
 
         monitor = self.monitor
-        grids = _grids(self.problem, program)
+        grids, holes = _grids(self.problem, program), UnitHoles.of(self.problem, program)
         stack = _stack_size(program)
         # No admissible point scores below the negated magnitude.
         floor = -1.01 * self.problem.rounding.magnitude - self.problem.rounding.output
@@ -281,12 +283,13 @@ class _PhaseSearch:
             if bound <= monitor.cutoff:
                 self.settled = max(self.settled, bound)
                 continue
-            _, settled, nodes, steps, open_low, open_high, open_bound, best, reached = (
+            outcome, settled, nodes, steps, open_low, open_high, open_bound, best, reached = (
                 phase_search.search(
                     program.data,
                     program.errors,
                     (program.weights, program.bias),
                     grids,
+                    holes.traps,
                     program.n_inputs,
                     low,
                     high,
@@ -301,12 +304,42 @@ class _PhaseSearch:
             self.nodes += nodes
             self.steps += steps
             self.settled = max(self.settled, settled)
-            self._offer(program.to_point(best), reached)
-            for k in range(len(open_bound)):
+            trapped = outcome == phase_search.TRAPPED
+            if trapped:
+                self._split_at(
+                    best, program, holes, queue, open_low[-1], open_high[-1], open_bound[-1]
+                )
+            else:
+                self._offer(program.to_point(best), reached)
+            for k in range(len(open_bound) - trapped):
                 queue.push(open_low[k], open_high[k], open_bound[k])
             if monitor.wants_report():
                 left = max(queue.largest_bound(), self.settled)
                 monitor.report(ENGINE, left, nodes=self.nodes, open=len(queue))
+
+    def _split_at(
+        self,
+        trap: FloatArray,
+        program: Program,
+        holes: UnitHoles,
+        queue: PhaseQueue,
+        low: FloatArray,
+        high: FloatArray,
+        bound: float,
+    ) -> None:
+        """Replace a node by its pieces beside a hole; offer the way out of it."""
+        d = program.n_inputs
+        x = program.to_point(trap)
+        slopes = self.problem.values_and_gradients(x[None, :])[1][0] * program.width
+        for piece_low, piece_high in zip(
+            *holes.pieces(low[:d], high[:d], trap[:d], slopes), strict=True
+        ):
+            queue.push(
+                np.concatenate([piece_low, low[d:]]), np.concatenate([piece_high, high[d:]]), bound
+            )
+        outside = self.problem.domain.repair(x)
+        if outside is not None:
+            self.monitor.offer(outside[None, :])
 
     def _offer(self, point: FloatArray, reached: float) -> None:
         """Offer a point the search came by, of relaxed value `reached`; a new best one climbs."""

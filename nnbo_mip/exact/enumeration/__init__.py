@@ -1,9 +1,10 @@
 r"""Enumeration: exact maxima over at most two continuous coordinates, at any width and depth.
 
 Discrete coordinates are listed; what is left of each combination (a point, an interval or
-a polygon) is covered by simplices, and simplices are cut where the function bends, until
-it is affine on every simplex that could hold the maximum: in one dimension a sweep over
-the breakpoints, in two the arrangement of the ReLUs' zero lines. Bounds on simplices
+a polygon, in parts where there are holes) is covered by simplices, and simplices are cut where
+the function bends, until it is affine on every simplex that could hold the maximum: in one
+dimension a sweep over the breakpoints, in two the arrangement of the ReLUs' zero lines. Bounds
+on simplices
 (`forms`, `planes`) spare all pieces that cannot hold the maximum, which are nearly all.
 """
 
@@ -111,10 +112,11 @@ def estimate_cost(problem: Problem, options: EnumerateOptions | None = None) -> 
         for source in affine.terms
     )
     simplices = float(plan.slices)
+    boxes = plan.slices * (1.0 + len(plan.domain.holes))
     if len(plan.free) == 1:
-        simplices = 3.0 * plan.slices + 100.0
+        simplices = 3.0 * boxes + 100.0
     elif len(plan.free) == 2:
-        simplices = 8.0 * plan.slices + (100.0 + network.n_relus) * 2.0 ** (_depth(network) - 2)
+        simplices = 8.0 * boxes + (100.0 + network.n_relus) * 2.0 ** (_depth(network) - 2)
     return 2.0 * weights * (2 * len(plan.free) + 4) * simplices
 
 

@@ -11,9 +11,13 @@ import numpy as np
 from nnbo_mip.errors import InputError
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.space.domain import Domain, Grid
+from nnbo_mip.space.hole_free import hole_free_boxes
 
 MAX_FREE = 2
 """Largest number of continuous coordinates: beyond it the pieces are too many."""
+
+BOXES_A_HOLE = 4
+"""Boxes into which a hole cuts a slice at most, where it overlaps no other one."""
 
 LONG_GRID = 64
 """Values beyond which the longest grid is swept rather than listed."""
@@ -61,7 +65,12 @@ class Plan:
         return math.prod(len(axis.values) for axis in self.axes)
 
     def blocks(self, size: int) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Yield the boxes (n, d) of `size` slices at a time, without those proven empty."""
+        """Yield the boxes (n, d) of `size` slices at a time, without those proven empty.
+
+        Holes cut a slice into several boxes; fewer slices are then taken at a time.
+        """
+        holes = len(self.domain.holes) if self.free else 0
+        size = max(1, size // (1 + BOXES_A_HOLE * holes))
         shape = [len(axis.values) for axis in self.axes]
         for start in range(0, self.slices, size):
             index = np.arange(start, min(start + size, self.slices))
@@ -72,6 +81,10 @@ class Plan:
                 lower[:, axis.columns] = axis.values[position]
                 upper[:, axis.columns] = axis.values[position]
             inside = ((lower >= self.domain.lower) & (upper <= self.domain.upper)).all(axis=1)
+            if holes:
+                lower, upper, _ = hole_free_boxes(self.domain, lower[inside], upper[inside])
+                yield lower, upper
+                continue
             lower, upper, feasible = self.domain.tighten(lower[inside], upper[inside])
             yield lower[feasible], upper[feasible]
 

@@ -10,12 +10,12 @@ Every input is an affine expression of columns that are of order 1:
 
 with shift 0 unless the box lies far from 0 for its width. The rows ``A x <= b`` are
 relaxed by the slack that admissible points have and, as all rows but the sums of binaries
-are, by `MARGIN`.
+are, by `MARGIN`. Holes are left out by further binaries (`formulation.holes`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +24,7 @@ from scipy.sparse import csr_array
 from nnbo_mip.errors import UnsupportedError
 from nnbo_mip.exact.formulation.builder import IntArray, ModelBuilder
 from nnbo_mip.exact.formulation.expression import Expressions, apply_affine
+from nnbo_mip.exact.formulation.holes import HoleColumns, add_holes
 from nnbo_mip.exact.formulation.model import power_of_two_above
 from nnbo_mip.exact.rounding import UNIT_ROUNDOFF
 from nnbo_mip.network.affine import Affine, FloatArray
@@ -61,6 +62,8 @@ class InputColumns:
         Coordinates written as a choice between the values of a grid.
     shifts, scales : (d,) arrays
         Of the direct coordinates.
+    holes : HoleColumns or None
+        The binaries of faces, where the domain has holes.
     """
 
     expressions: Expressions
@@ -68,6 +71,7 @@ class InputColumns:
     listed: tuple[tuple[int, IntArray], ...]
     shifts: FloatArray
     scales: FloatArray
+    holes: HoleColumns | None = None
 
 
 def add_inputs(builder: ModelBuilder, domain: Domain) -> InputColumns:
@@ -78,7 +82,9 @@ def add_inputs(builder: ModelBuilder, domain: Domain) -> InputColumns:
     inputs = writer.finish()
     _add_one_hot(builder, domain, dict(inputs.direct))
     _add_domain_rows(builder, domain, inputs.expressions)
-    return inputs
+    if not len(domain.holes):
+        return inputs
+    return replace(inputs, holes=add_holes(builder, domain, inputs.expressions))
 
 
 class _InputWriter:
@@ -181,6 +187,8 @@ def input_values(inputs: InputColumns, point: FloatArray, n_columns: int) -> Flo
     for j, choice in inputs.listed:
         values = inputs.expressions.matrix[[j]].toarray()[0, choice]
         columns[choice[np.argmin(np.abs(values - point[j]))]] = 1.0
+    if inputs.holes is not None:
+        inputs.holes.complete(columns, point)
     return columns
 
 
