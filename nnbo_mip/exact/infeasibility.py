@@ -1,4 +1,4 @@
-"""Says why a space holds no admissible point, as far as one constraint alone can tell."""
+"""Says why a space holds no admissible point, as far as one constraint or holes can tell."""
 
 from __future__ import annotations
 
@@ -11,7 +11,15 @@ from nnbo_mip.space.space import Space
 
 
 def why_empty(space: Space | Domain, domain: Domain) -> str:
-    """Return a sentence that names a constraint nothing in the box satisfies, if there is one."""
+    """Return a sentence that names what nothing in the box satisfies, if it is one thing."""
+    if (
+        len(domain.holes)
+        and domain.solid.repair(0.5 * domain.lower + 0.5 * domain.upper) is not None
+    ):
+        return (
+            f"the {len(domain.holes)} holes leave no point of what the other constraints allow; "
+            "keep a smaller distance, or widen the box."
+        )
     if isinstance(space, Space):
         for constraint in space.constraints:
             rows, limits = raw_rows([constraint], space.dimensions)
@@ -24,7 +32,8 @@ def why_empty(space: Space | Domain, domain: Domain) -> str:
                 f"row {index} of A x <= b asks for at most {domain.b[index]:g}, but is at least "
                 f"{smallest[index]:g} over the box."
             )
-    return "no point of the box satisfies grids, categories and constraints together."
+    holes = ", holes" if len(domain.holes) else ""
+    return f"no point of the box satisfies grids, categories{holes} and constraints together."
 
 
 def _smallest(rows: FloatArray, domain: Domain) -> FloatArray:

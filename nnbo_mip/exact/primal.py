@@ -5,7 +5,7 @@ climb by linear programs: within the region where the ReLUs keep their phases, f
 affine and the region is a polytope, so one program finds the best point of the region,
 and from there the search moves on into a neighbouring region while that improves.
 Coordinates with grids move by exchange: one coordinate, or one level of a group, at a
-time.
+time. Climbers that end in a hole of the domain go on from its faces (`primal_holes`).
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ import numpy as np
 
 from nnbo_mip.exact.linear import LinearProgram
 from nnbo_mip.exact.monitor import Monitor
+from nnbo_mip.exact.primal_holes import box_beside, climb_beside
 from nnbo_mip.exact.problem import Problem, Question
 from nnbo_mip.network.affine import FloatArray, dense
+from nnbo_mip.space.domain import Domain
 
 STARTS = 64
 GRADIENT_STEPS = 60
@@ -38,15 +40,23 @@ LARGEST_CLIMB = 4000
 """ReLUs up to which regions are climbed by linear programs: one row a ReLU."""
 
 
-class Climbable(Question, Protocol):
+class Ascendable(Protocol):
+    """What can be ascended: a function with gradients over a domain."""
+
+    @property
+    def domain(self) -> Domain:
+        """The admissible points."""
+
+    def values_and_gradients(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return values (n,) and gradients (n, d) at points (n, d)."""
+
+
+class Climbable(Ascendable, Question, Protocol):
     """What can be climbed: a network's output, or a function of several."""
 
     @property
     def dimension(self) -> int:
         """d, the number of inputs."""
-
-    def values_and_gradients(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return values (n,) and gradients (n, d) at points (n, d)."""
 
     def linearized(self, point: FloatArray) -> Problem:
         """Return a problem with the same slopes near a point; itself where f is a network."""
@@ -68,10 +78,18 @@ def climb(problem: Climbable, monitor: Monitor, seed: int = 0) -> None:
             return
     monitor.offer(starts)
     ends = gradient_ascent(problem, starts, monitor)
+    if len(domain.holes):
+        ends = climb_beside(
+            domain,
+            ends,
+            problem.values,
+            lambda points, lower, upper: gradient_ascent(problem, points, monitor, lower, upper),
+        )
     if not domain.is_box:
         ends = _repaired(problem, ends)
     monitor.offer(ends)
-    for point in _best_distinct(problem, np.vstack([ends, starts])):
+    candidates = np.vstack([ends, starts])
+    for point in best_distinct(domain, candidates, problem.values(candidates)):
         if monitor.should_stop():
             return
         climb_regions(problem, monitor, point, rng)
@@ -85,7 +103,7 @@ def climb_regions(
     for _ in range(MAX_REGIONS):
         if monitor.should_stop():
             break
-        candidates = [_exchanges(problem, current)]
+        candidates = [exchanges(problem.domain, current)]
         near = problem.linearized(current)
         if near.network.n_relus <= LARGEST_CLIMB:
             best_of_region = _best_of_region(near, current)
@@ -106,9 +124,19 @@ def climb_regions(
     return current
 
 
-def gradient_ascent(problem: Climbable, points: FloatArray, monitor: Monitor) -> FloatArray:
-    """Projected gradient ascent over the box with decaying steps; best point of each path."""
+def gradient_ascent(
+    problem: Climbable,
+    points: FloatArray,
+    monitor: Monitor,
+    lower: FloatArray | None = None,
+    upper: FloatArray | None = None,
+) -> FloatArray:
+    """Projected gradient ascent with decaying steps; best point (n, d) of each path.
+
+    Paths stay in the box of the domain, or in one given by its ends (n, d) for each.
+    """
     domain = problem.domain
+    low, high = (domain.lower, domain.upper) if lower is None or upper is None else (lower, upper)
     width = domain.upper - domain.lower
     current, best = points.copy(), points.copy()
     best_values = np.full(len(points), -np.inf)
@@ -121,13 +149,11 @@ def gradient_ascent(problem: Climbable, points: FloatArray, monitor: Monitor) ->
             break
         scaled = gradient * width
         # A component that pushes out of the box does not count for the step's length.
-        stuck = ((current <= domain.lower) & (scaled < 0)) | (
-            (current >= domain.upper) & (scaled > 0)
-        )
+        stuck = ((current <= low) & (scaled < 0)) | ((current >= high) & (scaled > 0))
         scaled = np.where(stuck, 0.0, scaled)
         length = np.abs(scaled).max(axis=1, keepdims=True)
         direction = scaled / np.where(length > 0.0, length, 1.0)
-        current = np.clip(current + step * width * direction, domain.lower, domain.upper)
+        current = np.clip(current + step * width * direction, low, high)
         step *= STEP_DECAY
     return best
 
@@ -153,16 +179,17 @@ def _repaired(problem: Climbable, points: FloatArray) -> FloatArray:
     return np.array(kept).reshape(-1, problem.dimension)
 
 
-def _best_distinct(problem: Climbable, points: FloatArray) -> list[FloatArray]:
-    """Return the best few points that are not close to one another."""
-    domain = problem.domain
+def best_distinct(
+    domain: Domain, points: FloatArray, values: FloatArray, count: int = CLIMBERS
+) -> list[FloatArray]:
+    """Return the best few of points (n, d) with values (n,) that are not close to one another."""
     width = np.where(domain.upper > domain.lower, domain.upper - domain.lower, 1.0)
     chosen: list[FloatArray] = []
-    for index in np.argsort(-problem.values(points), kind="stable"):
+    for index in np.argsort(-values, kind="stable"):
         point = points[index]
         if all(np.abs((point - other) / width).max() > DISTINCT for other in chosen):
             chosen.append(point)
-        if len(chosen) == CLIMBERS:
+        if len(chosen) == count:
             break
     return chosen
 
@@ -186,9 +213,8 @@ def _nudged(problem: Climbable, point: FloatArray, rng: np.random.Generator) -> 
     return moved if domain.is_box else moved[domain.admissible(moved)]
 
 
-def _exchanges(problem: Climbable, point: FloatArray) -> FloatArray:
-    """Return the points that differ in one grid coordinate or one group's level."""
-    domain = problem.domain
+def exchanges(domain: Domain, point: FloatArray) -> FloatArray:
+    """Return the points (n, d) that differ in one grid coordinate or one group's level."""
     moved: list[FloatArray] = []
     for j, grid in enumerate(domain.grids):
         if grid is None or j in domain.one_hot_members:
@@ -226,12 +252,15 @@ def _best_of_region(problem: Problem, point: FloatArray) -> FloatArray | None:
     A = np.vstack([rows[:, free], domain.A[:, free]])
     fixed = np.where(free, 0.0, point)
     b = np.concatenate([limits - rows @ fixed, domain.b - domain.A @ fixed])
-    program = LinearProgram(A, b, domain.lower[free], domain.upper[free])
+    lower, upper = domain.lower, domain.upper
+    if len(domain.holes):
+        lower, upper = box_beside(domain, point, np.where(free, slope, 0.0))
+    program = LinearProgram(A, b, lower[free], upper[free])
     solution = program.maximize(slope[free])
     if solution is None:
         return None
     best = point.copy()
-    best[free] = np.clip(solution.x, domain.lower[free], domain.upper[free])
+    best[free] = np.clip(solution.x, lower[free], upper[free])
     if domain.b.size and not domain.admissible(best[None, :])[0]:
         return domain.repair(best)
     return best

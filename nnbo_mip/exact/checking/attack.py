@@ -1,5 +1,7 @@
 """A short search for admissible points that score high: samples, then gradient steps.
 
+Climbers that end in a hole climb once more from each of its faces.
+
 It serves the check of certificates and shares nothing with the primal side of the engines.
 """
 
@@ -16,6 +18,12 @@ CLIMBERS = 128
 STEPS = 60
 FIRST_STEP = 0.25
 """Length of the first step, as a share of the box."""
+
+CAUGHT = 4
+"""Climbers in one hole, the highest ones, that are put on its faces."""
+
+ROUNDS_AT_FACES = 2
+"""A climber that leaves one hole may end in another one."""
 
 REPAIRED = 8
 """Climbers that are moved back to the domain one by one, which may cost a program each."""
@@ -37,7 +45,10 @@ def high_points(problem: Problem, starts: FloatArray, seed: int) -> FloatArray:
         middle = domain.repair(0.5 * domain.lower + 0.5 * domain.upper)
         points = np.empty((0, problem.dimension)) if middle is None else middle[None, :]
     order = np.argsort(-problem.values(points), kind="stable")
-    climbed = _climb(problem, points[order[:CLIMBERS]])
+    ends = domain.lower, domain.upper
+    climbed = _climb(problem, points[order[:CLIMBERS]], *ends)
+    for _ in range(ROUNDS_AT_FACES if len(domain.holes) else 0):
+        climbed = _past_holes(problem, climbed)
     if not domain.is_box:
         repaired = [domain.repair(x) for x in climbed[:REPAIRED]]
         climbed = np.array([x for x in repaired if x is not None]).reshape(-1, problem.dimension)
@@ -53,9 +64,30 @@ def _samples(problem: Problem, seed: int) -> FloatArray:
         return np.empty((0, problem.dimension))
 
 
-def _climb(problem: Problem, points: FloatArray) -> FloatArray:
-    """Follow gradients inside the box, halving a climber's step whenever it did not rise."""
-    lower, upper = problem.domain.lower, problem.domain.upper
+def _past_holes(problem: Problem, climbed: FloatArray) -> FloatArray:
+    """Put every climber (n, d) in a hole on its faces and let it climb beyond them."""
+    domain = problem.domain
+    found = [climbed]
+    for low, high in zip(domain.holes.lower, domain.holes.upper, strict=True):
+        caught = climbed[((low < climbed) & (climbed < high)).all(axis=1)][:CAUGHT]
+        for j in range(len(low) if len(caught) else 0):
+            for face in (low[j], high[j]):
+                if not domain.lower[j] <= face <= domain.upper[j]:
+                    continue
+                lower, upper = domain.lower.copy(), domain.upper.copy()
+                (upper if face == low[j] else lower)[j] = face
+                starts = np.clip(caught, lower, upper)
+                found += [starts, _climb(problem, starts, lower, upper)]
+    points = np.concatenate(found)
+    points = points[np.argsort(-problem.values(points), kind="stable")]
+    outside = ~domain.holes.contain(points)
+    return np.concatenate([points[outside][:CLIMBERS], points[~outside][:CAUGHT]])
+
+
+def _climb(
+    problem: Problem, points: FloatArray, lower: FloatArray, upper: FloatArray
+) -> FloatArray:
+    """Follow gradients inside a box, halving a climber's step whenever it did not rise."""
     width = upper - lower
     values, slopes = problem.network.value_and_gradient(points)
     steps = np.full((len(points), 1), FIRST_STEP)

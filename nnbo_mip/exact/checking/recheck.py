@@ -2,12 +2,13 @@ r"""Re-proves ``f(x) <= level`` for every admissible x, by code that made no cla
 
 The domain is cut into boxes, newest first. A box is finished when
 
-- no point of it satisfies the rows,
+- no point of it satisfies the rows, or all of it lies in a hole,
 - a plane above f (`recheck_bounds`) stays at or below the level on it, with the best
   multiplier for one row at a time taken into account,
 - or its few undecided ReLUs are enumerated in exact arithmetic (`recheck_leaf`).
 
-Otherwise the part where the plane is below the level is cut off and the rest is halved.
+Otherwise the part where the plane is below the level is cut off and the rest is halved, or
+cut along the faces of a hole in which the plane is largest (`recheck_holes`).
 A corner that scores above the level, in real arithmetic, ends the search: the claim is
 wrong. With ``level = -inf`` the same search proves that no admissible point exists.
 """
@@ -25,6 +26,7 @@ import numpy.typing as npt
 
 from nnbo_mip.exact.checking.dyadic import ExactNetwork
 from nnbo_mip.exact.checking.recheck_bounds import BoxBounder, Planes
+from nnbo_mip.exact.checking.recheck_holes import Holes
 from nnbo_mip.exact.checking.recheck_leaf import Leaf, leaf_is_below, leaf_is_empty
 from nnbo_mip.exact.checking.recheck_rows import Rows
 from nnbo_mip.exact.problem import Problem
@@ -114,7 +116,7 @@ class _Recheck:
         self.deadline = time.perf_counter() + time_limit
         domain = problem.domain
         self.bounder = BoxBounder(problem.network, domain.lower, domain.upper)
-        self.rows = Rows(domain)
+        self.rows, self.holes = Rows(domain), Holes(domain)
         self.batch = int(np.clip(FLOATS_PER_BATCH // self.bounder.floats_per_box, 8, 2048))
         widths = domain.upper - domain.lower
         self.unit = np.where(widths > 0.0, widths, 1.0)[:, None]
@@ -147,19 +149,14 @@ class _Recheck:
                 top = top[slice(len(top) - missing, None)]
             taken.append(top)
             missing -= len(top)
-        return _Boxes(
-            np.concatenate([boxes.lower for boxes in taken], axis=1),
-            np.concatenate([boxes.upper for boxes in taken], axis=1),
-            np.concatenate([boxes.share for boxes in taken]),
-        )
+        return _joined(taken)
 
     def _outcome(self, verdict: Verdict, x: FloatArray | None) -> Recheck:
         return Recheck(verdict, x, self.boxes, 1.0)
 
     def _step(self, boxes: _Boxes) -> _Boxes | Recheck:
         """Finish what can be finished; return the children of the rest."""
-        lower, upper, feasible = self.rows.shrink(boxes.lower, boxes.upper)
-        boxes = _Boxes(lower, upper, boxes.share)[feasible]
+        boxes = self._shrunk(boxes)
         if not len(boxes):
             return boxes
         planes = self.bounder.planes(boxes.lower, boxes.upper)
@@ -169,6 +166,7 @@ class _Recheck:
         counterexample = self._counterexample(planes, boxes)
         if counterexample is not None:
             return self._outcome("counterexample", counterexample)
+        boxes, planes, bound, beside = self._beside_holes(boxes, planes, bound)
         splittable = self._splittable(boxes)
         whole = ~splittable.any(axis=0)
         still_open = np.ones(len(boxes), dtype=bool)
@@ -178,7 +176,35 @@ class _Recheck:
         if stuck.size:
             return self._outcome("stuck", boxes.lower[:, stuck[0]])
         splittable, planes = splittable[:, still_open], planes.select(still_open)
-        return self._halved(boxes[still_open], planes, splittable)
+        return _joined([beside, self._halved(boxes[still_open], planes, splittable)])
+
+    def _shrunk(self, boxes: _Boxes) -> _Boxes:
+        """Shrink boxes by rows, grids and holes; leave out those that hold no point."""
+        lower, upper, feasible = self.rows.shrink(boxes.lower, boxes.upper)
+        boxes = _Boxes(lower, upper, boxes.share)[feasible]
+        if not len(self.holes):
+            return boxes
+        lower, upper, feasible = self.holes.shrink(boxes.lower, boxes.upper)
+        boxes = _Boxes(lower, upper, boxes.share)[feasible]
+        # Faces need not lie on grids.
+        lower, upper, feasible = self.rows.shrink(boxes.lower, boxes.upper)
+        return _Boxes(lower, upper, boxes.share)[feasible]
+
+    def _beside_holes(
+        self, boxes: _Boxes, planes: Planes, bound: FloatArray
+    ) -> tuple[_Boxes, Planes, FloatArray, _Boxes]:
+        """Take out the boxes whose plane is largest in a hole; return the rest and their parts."""
+        corners = np.where(planes.slopes > 0.0, boxes.upper, boxes.lower)
+        hole = self.holes.trapping(corners)
+        parts = [boxes[slice(0, 0)]]
+        for number in np.unique(hole[hole >= 0]):
+            mine = boxes[hole == number]
+            steepness = (np.abs(planes.slopes[:, hole == number]) * self.unit).mean(axis=1)
+            lower, upper, owner = self.holes.cut(int(number), mine.lower, mine.upper, steepness)
+            counts = np.bincount(owner, minlength=len(mine))
+            parts.append(_Boxes(lower, upper, mine.share[owner] / counts[owner]))
+        free = hole < 0
+        return boxes[free], planes.select(free), bound[free], _joined(parts)
 
     # -- finishing --------------------------------------------------------------------
 
@@ -252,6 +278,15 @@ class _Recheck:
             np.concatenate([left_upper, upper], axis=1),
             np.concatenate([boxes.share, boxes.share]) / 2.0,
         )
+
+
+def _joined(parts: list[_Boxes]) -> _Boxes:
+    """Return the boxes of all parts."""
+    return _Boxes(
+        np.concatenate([boxes.lower for boxes in parts], axis=1),
+        np.concatenate([boxes.upper for boxes in parts], axis=1),
+        np.concatenate([boxes.share for boxes in parts]),
+    )
 
 
 def _cut_off(boxes: _Boxes, planes: Planes, level: float) -> tuple[FloatArray, FloatArray]:

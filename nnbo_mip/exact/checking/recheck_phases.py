@@ -3,7 +3,8 @@ r"""Re-proves ``f(x) <= level`` over ReLU phases, where there are too many input
 A node fixes some ReLUs active or inactive and, perhaps, grids to part of their values. It
 is finished when a bound from linear-programming multipliers (`recheck_program`) is at or
 below the level, or, with every ReLU fixed, in exact arithmetic (`recheck_leaf`). Otherwise
-it is split at a ReLU that the program treats wrongly. Before the search, the ends of
+it is split at a ReLU that the program treats wrongly, or along the faces of a hole in which
+the program's point scores above the level (`recheck_holes`). Before the search, the ends of
 inputs and pre-activations are tightened by programs of the same kind, in which only
 points that score at least the level matter.
 """
@@ -19,6 +20,7 @@ import numpy as np
 from nnbo_mip.exact.checking.dyadic import ExactNetwork
 from nnbo_mip.exact.checking.recheck import Recheck, Verdict, Watch, ignore
 from nnbo_mip.exact.checking.recheck_bounds import BoxBounder
+from nnbo_mip.exact.checking.recheck_holes import Holes
 from nnbo_mip.exact.checking.recheck_leaf import Leaf, pattern_is_below
 from nnbo_mip.exact.checking.recheck_program import (
     ACTIVE,
@@ -67,7 +69,7 @@ class _PhaseRecheck:
     def __init__(self, problem: Problem, level: float, time_limit: float, watch: Watch) -> None:
         self.problem, self.level, self.watch = problem, level, watch
         self.deadline = time.perf_counter() + time_limit
-        self.rows = Rows(problem.domain)
+        self.rows, self.holes = Rows(problem.domain), Holes(problem.domain)
         domain = problem.domain
         self.bounder = BoxBounder(problem.network, domain.lower, domain.upper)
         self.nodes = 0
@@ -79,10 +81,10 @@ class _PhaseRecheck:
 
     def run(self) -> Recheck:
         domain = self.problem.domain
-        lower, upper, feasible = self.rows.shrink(domain.lower[:, None], domain.upper[:, None])
-        if not feasible[0]:
+        box = self._shrunk(domain.lower, domain.upper)
+        if box is None:
             return self._outcome("proved", None)
-        root = self._tightened(self._node(lower[:, 0], upper[:, 0]))
+        root = self._tightened(self._node(*box))
         if root is None:
             return self._outcome("proved", None)
         program = self._program(root)
@@ -101,6 +103,16 @@ class _PhaseRecheck:
 
     def _outcome(self, verdict: Verdict, x: FloatArray | None) -> Recheck:
         return Recheck(verdict, x, self.nodes, 1.0)
+
+    def _shrunk(self, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+        """Shrink a box (d,) by rows, grids and holes; None if it holds no point."""
+        ends = lower[:, None], upper[:, None]
+        for shrink in (self.rows.shrink, self.holes.shrink, self.rows.shrink):
+            low, high, feasible = shrink(*ends)
+            if not feasible[0]:
+                return None
+            ends = low, high
+        return ends[0][:, 0], ends[1][:, 0]
 
     def _program(self, root: Node) -> NodeProgram:
         return NodeProgram(self.problem.network, self.rows.A, self.rows.limit, self.level, root)
@@ -128,12 +140,10 @@ class _PhaseRecheck:
                 lower, upper = root.lower.copy(), root.upper.copy()
                 lower[index] = max(lower[index], ends[0])
                 upper[index] = min(upper[index], ends[1])
-                moved_lower, moved_upper, feasible = self.rows.shrink(
-                    lower[:, None], upper[:, None]
-                )
-                if not feasible[0]:
+                box = self._shrunk(lower, upper)
+                if box is None:
                     return None
-                root = replace(root, lower=moved_lower[:, 0], upper=moved_upper[:, 0])
+                root = replace(root, lower=box[0], upper=box[1])
             root = self._node(root.lower, root.upper, root)
             for index in np.flatnonzero(root.phases == UNDECIDED):
                 self.watch(self.nodes, 0.0)
@@ -173,12 +183,18 @@ class _PhaseRecheck:
         x = np.clip(relaxed.x, node.lower, node.upper)
         if self._exceeds(x):
             return self._outcome("counterexample", x)
+        hole = int(self.holes.trapping(x[:, None])[0])
+        if hole >= 0 and self.problem.value(x) + self.bounder.output_error > self.level:
+            return self._beside(node, hole)  # no phase brings the bound below the level
         free = node.phases == UNDECIDED
         children = self._split_grid(node, x, everywhere=not free.any())
         if children:
             return children
         if not free.any():
-            return [] if self._enumerated(root, node) else self._outcome("stuck", x)
+            if self._enumerated(root, node):
+                return []
+            hole = self.holes.meeting(node.lower, node.upper)
+            return self._beside(node, hole) if hole >= 0 else self._outcome("stuck", x)
         score = np.where(free, relaxed.excess, -1.0)
         if score.max() <= 0.0:
             score = np.where(free, np.minimum(-node.low, node.high), -1.0)
@@ -192,6 +208,25 @@ class _PhaseRecheck:
         if value - error > self.level:
             return True
         return value + error > self.level and self.exact.value(x).exceeds(self.level)
+
+    def _beside(self, node: Node, hole: int) -> list[Node]:
+        """Cut a node along the faces of a hole that meets it."""
+        steepness = self.bounder.planes(node.lower[:, None], node.upper[:, None]).slopes[:, 0]
+        lower, upper, _ = self.holes.cut(
+            hole,
+            node.lower[:, None],
+            node.upper[:, None],
+            np.abs(steepness) * (node.upper - node.lower),
+        )
+        boxes = [self._shrunk(low, high) for low, high in zip(lower.T, upper.T, strict=True)]
+        return [self._inside(node, *box) for box in boxes if box is not None]
+
+    def _inside(self, node: Node, lower: FloatArray, upper: FloatArray) -> Node:
+        """Return a node over part of its box; phases that were fixed stay fixed."""
+        smaller = self._node(lower, upper, node)
+        return replace(
+            smaller, phases=np.where(node.phases == UNDECIDED, smaller.phases, node.phases)
+        )
 
     def _split_grid(self, node: Node, x: FloatArray, *, everywhere: bool) -> list[Node]:
         """Split at a coordinate whose x is off its grid, or at any with a choice left."""
