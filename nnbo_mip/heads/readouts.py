@@ -17,12 +17,41 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.errors import InputError, UnsupportedError
+from nnbo_mip.heads.spreads import std_of_features, std_of_members
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.network.graph import Network
 
 
-@dataclass(frozen=True, eq=False)
 class Readout(abc.ABC):
+    """A way from points to mean and std, or to members; a frozen dataclass of numbers."""
+
+    @property
+    @abc.abstractmethod
+    def n_inputs(self) -> int:
+        """d, the number of inputs."""
+
+    @abc.abstractmethod
+    def mean(self, X: npt.ArrayLike) -> FloatArray:
+        """Return the mean (n,) at points (n, d)."""
+
+    @abc.abstractmethod
+    def std(self, X: npt.ArrayLike) -> FloatArray:
+        """Return the std (n,) at points (n, d)."""
+
+    def moments(self, X: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return mean and std (n,) at points (n, d)."""
+        return self.mean(X), self.std(X)
+
+    def members(self, X: npt.ArrayLike) -> FloatArray:
+        """Return the members' predictions (n, M) at points (n, d)."""
+        raise UnsupportedError(
+            f"a {type(self).__name__} must have members for this head; it has none; choose a "
+            "surrogate with members, or a head of mean and std."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkReadout(Readout):
     """A network with an output ``mean``, and a way to its std.
 
     Parameters
@@ -41,32 +70,37 @@ class Readout(abc.ABC):
                     f"the network has {', '.join(self.network.output_names[:6])}; rename them."
                 )
 
+    @property
+    def n_inputs(self) -> int:
+        """d, the number of inputs."""
+        return self.network.n_inputs
+
     def mean(self, X: npt.ArrayLike) -> FloatArray:
         """Return the mean (n,) at points (n, d)."""
         return self.network.evaluate(X, "mean")
-
-    @abc.abstractmethod
-    def std(self, X: npt.ArrayLike) -> FloatArray:
-        """Return the std (n,) at points (n, d)."""
-
-    def moments(self, X: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Return mean and std (n,) at points (n, d)."""
-        return self.mean(X), self.std(X)
-
-    def members(self, X: npt.ArrayLike) -> FloatArray:
-        """Return the members' predictions (n, M) at points (n, d)."""
-        raise UnsupportedError(
-            f"a {type(self).__name__} must have members for this head; it has none; choose a "
-            "surrogate with members, or a head of mean and std."
-        )
 
     @abc.abstractmethod
     def _reads(self) -> tuple[str, ...]:
         """Names of the outputs that are read."""
 
 
+class CurvedReadout(Readout):
+    """A readout of smooth functions, which knows its own gradients."""
+
+    @abc.abstractmethod
+    def pull_moments(self, X: FloatArray, by_mean: FloatArray, by_std: FloatArray) -> FloatArray:
+        """Return ``by_mean * mean gradient + by_std * std gradient`` (n, d) at points (n, d)."""
+
+    def pull_members(self, X: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the sums (n, d) of the members' gradients with weights (n, M)."""
+        raise UnsupportedError(
+            f"a {type(self).__name__} must have members for this head; it has none; choose a "
+            "surrogate with members, or a head of mean and std."
+        )
+
+
 @dataclass(frozen=True, eq=False)
-class PlainReadout(Readout):
+class PlainReadout(NetworkReadout):
     """Mean and std are outputs: NOMU under clip, mean absolute deviation of members."""
 
     def std(self, X: npt.ArrayLike) -> FloatArray:
@@ -78,7 +112,7 @@ class PlainReadout(Readout):
 
 
 @dataclass(frozen=True, eq=False)
-class SmoothReadout(Readout):
+class SmoothReadout(NetworkReadout):
     """NOMU under the smooth bounding: increasing and concave in the output ``relu_raw``.
 
     Parameters
@@ -112,7 +146,7 @@ class SmoothReadout(Readout):
 
 
 @dataclass(frozen=True, eq=False)
-class MembersReadout(Readout):
+class MembersReadout(NetworkReadout):
     """Members ``member0``, ``member1``, … and their spread.
 
     Parameters
@@ -141,10 +175,7 @@ class MembersReadout(Readout):
 
     def std_of(self, members: FloatArray) -> FloatArray:
         """Return the std of predictions (n, M)."""
-        off = members - members.mean(axis=1, keepdims=True)
-        variance = np.square(off).mean(axis=1)
-        spread = variance / self.variance_unit if self.spread == "variance" else np.sqrt(variance)
-        return np.asarray(np.hypot(spread, self.noise))
+        return std_of_members(members, self.spread, self.variance_unit, self.noise)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -157,7 +188,7 @@ class MembersReadout(Readout):
 
 
 @dataclass(frozen=True, eq=False)
-class QuadraticReadout(Readout):
+class QuadraticReadout(NetworkReadout):
     """A linear model on the outputs ``feature0``, ``feature1``, … with normal weights.
 
     Parameters
@@ -175,7 +206,7 @@ class QuadraticReadout(Readout):
         """Return the std (n,)."""
         outputs = self.network.evaluate(X)
         psi = outputs[:, [self.network.output_index(name) for name in self.names]]
-        return np.asarray(np.hypot(np.linalg.norm(psi @ self.root.T, axis=1), self.noise))
+        return std_of_features(psi, self.root, self.noise)
 
     @property
     def names(self) -> tuple[str, ...]:

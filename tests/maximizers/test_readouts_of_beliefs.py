@@ -9,12 +9,14 @@ import pytest
 
 import nnbo_mip as nm
 from nnbo_mip.errors import UnsupportedError
+from nnbo_mip.heads.gp_readout import GpReadout
 from nnbo_mip.heads.readouts import (
     MembersReadout,
     PlainReadout,
     QuadraticReadout,
     SmoothReadout,
 )
+from nnbo_mip.heads.tanh_readouts import TanhFeatures, TanhMembers
 from nnbo_mip.maximizers.readouts_of_beliefs import readout_of
 from nnbo_mip.network.graph import Network
 from nnbo_mip.surrogates.abstract import Belief, Capability
@@ -117,5 +119,66 @@ def test_other_families_serve_by_their_outputs():
     assert readout.std([[1.0]])[0] == 1.5
     with pytest.raises(UnsupportedError, match="outputs mean and std"):
         readout_of(Other(("mean",)))
-    with pytest.raises(UnsupportedError, match="network"):
-        readout_of(fit("gp"))
+
+
+TANH = {"activation": "tanh", "n_hidden": 6}
+CURVED = {
+    "gp": ("gp", {}, GpReadout),
+    "gp, own units": ("gp", {"standardize_inputs": True, "ard": True, "noise": 0.1}, GpReadout),
+    "gp, matern": ("gp", {"kernel": "matern", "nu": 1.5}, GpReadout),
+    "gp, rough": ("gp", {"kernel": "matern", "nu": 0.5, "normalize": False}, GpReadout),
+    "gp, rational": ("gp", {"kernel": "rational_quadratic", "mixture": 0.7}, GpReadout),
+    "elm": ("elm", {**TANH, "n_members": 4}, TanhMembers),
+    "elm, variance": ("elm", {**TANH, "n_members": 4, "spread": "variance"}, TanhMembers),
+    "ervfl": ("ervfl", {**TANH, "n_members": 4}, TanhMembers),
+    "ervfl, noise": ("ervfl", {**TANH, "n_members": 4, "include_noise": True}, TanhMembers),
+    "dropout": ("mc_dropout", {**SMALL, "passes": 4}, TanhMembers),
+    "ensemble": ("deep_ensemble", SMALL, TanhMembers),
+    "brvfl": ("brvfl", TANH, TanhFeatures),
+    "brvfl, link": (
+        "brvfl",
+        {**TANH, "direct_link": True, "solver": "cholesky", "include_noise": True},
+        TanhFeatures,
+    ),
+}
+
+
+def as_tanh(belief):
+    """The same weights with another activation: every shape of members is covered."""
+    return replace(belief, stack=replace(belief.stack, activation="tanh"))
+
+
+@pytest.mark.parametrize("case", CURVED)
+def test_a_readout_without_a_network_is_the_belief_with_its_gradients(case):
+    name, options, kind = CURVED[case]
+    fitted = as_tanh(fit(name, **options)) if options.get("epochs") else fit(name, **options)
+    weights = np.linspace(0.5, 2.0, len(POINTS)), np.linspace(-1.0, 1.0, len(POINTS))
+    for belief in (fitted, fitted.scaled(1.7)):
+        readout = readout_of(belief)
+        assert type(readout) is kind
+        assert readout.n_inputs == 2
+        local = belief.differentiate(POINTS)
+        mean, std = readout.moments(POINTS)
+        assert np.allclose(mean, local.mean, rtol=1e-11)
+        assert np.allclose(std, local.std, atol=1e-10 * np.abs(local.std).max(), rtol=1e-9)
+        gradient = readout.pull_moments(POINTS, *weights)
+        expected = weights[0][:, None] * local.mean_gradient
+        expected = expected + weights[1][:, None] * local.std_gradient
+        assert np.allclose(gradient, expected, atol=1e-7 * np.abs(expected).max())
+        if Capability.MEMBERS in belief.capabilities:
+            members = readout_of(belief, members=True)
+            assert np.allclose(members.members(POINTS), belief.members(POINTS), rtol=1e-11)
+            shares = np.linspace(-1.0, 1.0, 50 * members.members(POINTS).shape[1]).reshape(50, -1)
+            pulled = (shares[:, :, None] * belief.member_gradients(POINTS)).sum(axis=1)
+            assert np.allclose(members.pull_members(POINTS, shares), pulled, atol=1e-9)
+
+
+def test_curved_beliefs_without_bounds_are_refused():
+    with pytest.raises(UnsupportedError, match="sum of many waves"):
+        readout_of(fit("gp").draw(1))
+    with pytest.raises(UnsupportedError, match="matern with nu"):
+        readout_of(fit("gp", kernel="matern", nu=1.7))
+    with pytest.raises(UnsupportedError, match="one hidden layer"):
+        readout_of(as_tanh(fit("deep_ensemble", hidden=(4, 4), epochs=2)))
+    with pytest.raises(UnsupportedError, match="std or variance"):
+        readout_of(fit("elm", **TANH, spread="mad"))

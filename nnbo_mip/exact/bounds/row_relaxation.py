@@ -1,22 +1,24 @@
-r"""Bounds of weighted sums of a network's outputs, with weights that differ from box to box.
+r"""Bounds of weighted sums of outputs, with weights that differ from box to box.
 
-`RowRelaxer.draw` bounds every output of every box by affine forms,
+`Rows.draw` bounds every output of every box by an affine form and its error,
 
-    M_o(x) - H_o(x) <= y_o(x) <= M_o(x) + H_o(x),
+    |y_o(x) - M_o(x)| <= off_o,
 
-and keeps the lines of the ReLUs; `RowRelaxer.carry` then bounds a sum
+and keeps what it found; `Rows.carry` then bounds a sum
 
     share_b y_base(x) + sum_o row_{b,o} y_o(x) + constant_b
 
-from above by one affine function a box. The errors of a sum are those of its outputs: its
-summands are at most ``sum |row_o|`` times those of output o, and there are m + 1 more of them on
-a path.
+from above by one affine function a box. `RowRelaxer` does so for ReLU networks: forms come as
+M_o - H_o <= y_o <= M_o + H_o, the lines of the ReLUs are kept, and the errors of a sum are those
+of its outputs: its summands are at most ``sum |row_o|`` times those of output o, and there are
+m + 1 more of them on a path. `unit_relaxation` has smooth units.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -29,20 +31,20 @@ from nnbo_mip.network.graph import Network
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """What `RowRelaxer.draw` found on B boxes.
+    """Forms of m outputs on B boxes.
 
     Parameters
     ----------
+    lower, upper : (d, B) arrays
+        The boxes.
     center, radius : (d, B) arrays
         Contain the boxes.
-    lines : five (B, units) arrays
-        Ends and lines of the ReLUs.
     slopes : (B, d, m) array
         Those of the middle forms M.
     at_center : (B, m) array
         M at the centers.
     off : (B, m) array
-        The largest H over each box plus the rounding error: ``|y_o - M_o| <= off_o``.
+        ``|y_o - M_o| <= off_o`` over each box, rounding included.
     magnitudes : (m,) array
         Bounds of the sizes of all summands of the outputs over the whole domain.
     """
@@ -51,7 +53,6 @@ class Drawn:
     upper: FloatArray
     center: FloatArray
     radius: FloatArray
-    lines: tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
     slopes: FloatArray
     at_center: FloatArray
     off: FloatArray
@@ -63,6 +64,64 @@ class Drawn:
         reach = (np.abs(slopes) * self.radius.T).sum(axis=1) + self.off[:, output]
         middle = self.at_center[:, output]
         return middle - reach, middle + reach
+
+
+class Rows(Protocol):
+    """Bounds outputs, and sums of them, over batches of boxes."""
+
+    @property
+    def depth(self) -> int:
+        """Number of hidden layers."""
+
+    @property
+    def is_useful(self) -> bool:
+        """Whether magnitudes stay far from overflow; else nothing is proven."""
+
+    def floats_per_box(self) -> int:
+        """Float64 values held for one box."""
+
+    def draw(self, lower: FloatArray, upper: FloatArray) -> Drawn:
+        """Bound the outputs over boxes (d, B)."""
+
+    def carry(
+        self,
+        drawn: Drawn,
+        shares: FloatArray,
+        rows: FloatArray,
+        constants: FloatArray,
+        levels: FloatArray,
+        slope_steps: int,
+    ) -> Planes:
+        """Bound sums of outputs from above.
+
+        Parameters
+        ----------
+        drawn : Drawn
+            What `draw` returned.
+        shares : (B,) array
+            Weights of the base output.
+        rows : (B, m) array
+            Weights of the outputs.
+        constants : (B,) array
+            What is added; the rounding of the sum itself is added here.
+        levels : (B,) array
+            Boxes whose bound is not above it get no slope steps.
+        slope_steps : int
+            Steps towards better planes, where there are such.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnLines(Drawn):
+    """Forms of a ReLU network, and the lines of its units.
+
+    Parameters
+    ----------
+    lines : five (B, units) arrays
+        Ends and lines of the ReLUs.
+    """
+
+    lines: tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
 
 
 class RowRelaxer:
@@ -108,7 +167,7 @@ class RowRelaxer:
         d = self._net.offsets[1]
         return int(5 * self._units + 3 * (d + 1) * len(self.magnitudes))
 
-    def draw(self, lower: FloatArray, upper: FloatArray) -> Drawn:
+    def draw(self, lower: FloatArray, upper: FloatArray) -> DrawnLines:
         """Bound the outputs over boxes (d, B)."""
         from nnbo_mip.exact.bounds.row_kernel import draw_boxes
 
@@ -126,7 +185,8 @@ class RowRelaxer:
         off = halves[:, d] + (halves[:, :d] * points).sum(axis=1)
         off = off + (np.abs(halves[:, :d]) * radius.T[:, :, None]).sum(axis=1)
         off = np.maximum(off, 0.0) + 2.0 * self._errors[1:]
-        return Drawn(lower, upper, center, radius, lines, slopes, at_center, off, self.magnitudes)
+        forms = (center, radius, slopes, at_center, off, self.magnitudes)
+        return DrawnLines(lower, upper, *forms, lines)
 
     def carry(
         self,
@@ -137,23 +197,10 @@ class RowRelaxer:
         levels: FloatArray,
         slope_steps: int,
     ) -> Planes:
-        """Bound sums of outputs from above.
-
-        Parameters
-        ----------
-        drawn : Drawn
-        shares : (B,) array
-            Weights of the base output.
-        rows : (B, m) array
-            Weights of the outputs.
-        constants : (B,) array
-            What is added; the rounding of the sum itself is added here.
-        levels : (B,) array
-            Boxes whose bound is not above it get no slope steps.
-        slope_steps : int
-        """
+        """Bound sums of outputs from above; see `Rows`."""
         from nnbo_mip.exact.bounds.row_kernel import carry_rows
 
+        assert isinstance(drawn, DrawnLines)
         d, batch = drawn.lower.shape
         rows = np.ascontiguousarray(rows)
         constants = constants + shares * self._base_constant

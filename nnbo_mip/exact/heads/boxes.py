@@ -16,12 +16,11 @@ from nnbo_mip.exact.bounds.compiled_relaxation import load_kernel
 from nnbo_mip.exact.branching.boxes import ENGINE, BoxOptions, RelaxedSearch
 from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.relaxers.choice import relaxer_of, why_not
-from nnbo_mip.exact.heads.relaxers.moments import MomentRelaxer
-from nnbo_mip.exact.heads.relaxers.spreads import PositivePart
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.primal import climb
 from nnbo_mip.exact.result import EngineResult
 from nnbo_mip.heads import LinearHead
+from nnbo_mip.heads.readouts import NetworkReadout, PlainReadout
 from nnbo_mip.network.graph import Network
 from nnbo_mip.space.domain import Domain
 
@@ -44,8 +43,9 @@ class HeadBoxSearch(RelaxedSearch):
     """
 
     def __init__(self, problem: HeadProblem, options: BoxOptions, monitor: Monitor) -> None:
-        with monitor.clock_stopped():
-            load_kernels()
+        if isinstance(problem.readout, NetworkReadout):
+            with monitor.clock_stopped():
+                load_kernels()
         relaxer = relaxer_of(problem)
         self.is_useful = relaxer.is_useful
         super().__init__(
@@ -84,5 +84,5 @@ def load_kernels() -> None:
     layers = [([[1.0]], [0.5]), ([[1.0]], [0.5]), ([[1.0], [1.0]], [0.0, 0.0])]
     network = Network.from_layers(layers, ("mean", "std"))
     domain = Domain([-1.0], [2.0])
-    relaxer = MomentRelaxer(network, LinearHead(1.0, 1.0), domain, PositivePart())
-    relaxer.bound(np.array([[-1.0]]), np.array([[2.0]]), 0.0, 1)
+    problem = HeadProblem(PlainReadout(network), LinearHead(1.0, 1.0), domain)
+    relaxer_of(problem).bound(np.array([[-1.0]]), np.array([[2.0]]), 0.0, 1)

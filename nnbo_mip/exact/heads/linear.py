@@ -29,7 +29,7 @@ from nnbo_mip.exact.heads.sequence import (
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.rounding import UNIT_ROUNDOFF
 from nnbo_mip.heads import EmpiricalImprovement, LinearHead
-from nnbo_mip.heads.readouts import MembersReadout, PlainReadout
+from nnbo_mip.heads.readouts import MembersReadout, NetworkReadout, PlainReadout
 from nnbo_mip.network.affine import Affine
 
 WAY = "linear"
@@ -42,8 +42,11 @@ def why_not(problem: HeadProblem) -> str:
     """Return why this way does not apply, in a sentence; empty where it does."""
     head, readout = problem.head, problem.readout
     if isinstance(head, LinearHead):
-        if head.std_weight == 0.0 or isinstance(readout, PlainReadout):
+        of_network = isinstance(readout, NetworkReadout)
+        if isinstance(readout, PlainReadout) or (of_network and head.std_weight == 0.0):
             return ""
+        if not of_network:
+            return "the mean of this readout is no network of ReLUs; take boxes."
         return "the std of this readout is not an output of the network."
     if isinstance(head, EmpiricalImprovement) and isinstance(readout, MembersReadout):
         if head.kind == "ei":
@@ -73,6 +76,7 @@ def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> H
 def _maximize_moments(problem: HeadProblem, head: LinearHead, sequence: Sequence) -> Step:
     allowance = allowance_of(sequence.whole, head.constant)
     if head.std_weight == 0.0:
+        assert isinstance(problem.readout, NetworkReadout)
         domain, network = problem.domain, problem.readout.network
         weights = {"mean": head.mean_weight}
         objective, margin = Outputs(network, domain.lower, domain.upper).weighted(weights)

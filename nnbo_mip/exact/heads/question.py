@@ -43,9 +43,9 @@ class HeadProblem:
     domain: Domain
 
     def __post_init__(self) -> None:
-        if self.readout.network.n_inputs != self.domain.dimension:
+        if self.readout.n_inputs != self.domain.dimension:
             raise InputError(
-                f"the network reads {self.readout.network.n_inputs} inputs, so the space must have "
+                f"the readout reads {self.readout.n_inputs} inputs, so the space must have "
                 f"as many numeric coordinates; got {self.domain.dimension}; check the space "
                 "(a categorical counts one coordinate a level)."
             )
@@ -85,19 +85,15 @@ class HeadProblem:
 
     def values_and_gradients(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Values (n,) and gradients (n, d) of what is searched at points (n, d)."""
-        from nnbo_mip.exact.heads.slopes import output_weights
+        from nnbo_mip.exact.heads.slopes import gradients
 
-        network = self.readout.network
-        return self.values(points), network.pull_back(points, output_weights(self, points))
+        return self.values(points), gradients(self, points)
 
     def linearized(self, point: FloatArray) -> Problem:
-        """Return the problem of a sum of outputs that has the same slopes at a point."""
-        from nnbo_mip.exact.heads.slopes import output_weights
+        """Return the problem of a network that has the same slopes at a point."""
+        from nnbo_mip.exact.heads.slopes import linearized
 
-        network = self.readout.network
-        weights = output_weights(self, point[None, :])[0]
-        named = dict(zip(network.output_names, weights.tolist(), strict=True))
-        return Problem(network.objective(named), self.domain)
+        return linearized(self, point)
 
     def score(self, point: npt.ArrayLike) -> float:
         """Score of the head itself at one point, evaluated alone."""

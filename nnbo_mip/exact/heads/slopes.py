@@ -1,37 +1,75 @@
-"""How a score changes with the outputs of the network, at points."""
+"""How a score changes with the outputs of a network, or with the inputs, at points."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from nnbo_mip.errors import UnsupportedError
 from nnbo_mip.exact.heads.question import HeadProblem
+from nnbo_mip.exact.problem import Problem
 from nnbo_mip.heads import EmpiricalImprovement, MemberHead, MomentHead
 from nnbo_mip.heads.readouts import (
+    CurvedReadout,
     MembersReadout,
+    NetworkReadout,
     PlainReadout,
     QuadraticReadout,
     Readout,
     SmoothReadout,
 )
+from nnbo_mip.heads.spreads import slopes_by_features, slopes_by_members
 from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.network.graph import Network
 
 
-def output_weights(problem: HeadProblem, points: FloatArray) -> FloatArray:
-    """Return derivatives (n, m) of what is searched by the network's outputs at points (n, d).
+def gradients(problem: HeadProblem, points: FloatArray) -> FloatArray:
+    """Return gradients (n, d) of what is searched at points (n, d)."""
+    head, readout = problem.searched, problem.readout
+    if isinstance(readout, NetworkReadout):
+        return readout.network.pull_back(points, output_weights(problem, points))
+    if not isinstance(readout, CurvedReadout):
+        raise UnsupportedError(
+            "a readout must know its slopes to be climbed; got a "
+            f"{type(readout).__name__}; derive it from NetworkReadout or CurvedReadout."
+        )
+    if isinstance(head, MemberHead):
+        return readout.pull_members(points, member_weights(head, readout.members(points)))
+    assert isinstance(head, MomentHead)
+    return readout.pull_moments(points, *head.gradient(*readout.moments(points)))
+
+
+def linearized(problem: HeadProblem, point: FloatArray) -> Problem:
+    """Return the problem of a network that has the same slopes at a point."""
+    readout = problem.readout
+    if isinstance(readout, NetworkReadout):
+        network = readout.network
+        weights = output_weights(problem, point[None, :])[0]
+        named = dict(zip(network.output_names, weights.tolist(), strict=True))
+        return Problem(network.objective(named), problem.domain)
+    slope = gradients(problem, point[None, :])
+    return Problem(Network.from_layers([(slope, np.zeros(1))]), problem.domain)
+
+
+def member_weights(head: MemberHead, members: FloatArray) -> FloatArray:
+    """Return slopes (n, M) by predictions (n, M).
 
     Where the score is flat because members merely count, the members short of the threshold
     are pulled up.
     """
+    if isinstance(head, EmpiricalImprovement) and head.kind == "pi":
+        return np.asarray((members < head.threshold) / members.shape[1])
+    return head.gradient(members)
+
+
+def output_weights(problem: HeadProblem, points: FloatArray) -> FloatArray:
+    """Return derivatives (n, m) of what is searched by the network's outputs at points (n, d)."""
     head, readout = problem.searched, problem.readout
+    assert isinstance(readout, NetworkReadout)
     network = readout.network
     weights = np.zeros((len(points), network.n_outputs))
     if isinstance(head, MemberHead):
         index = [network.output_index(name) for name in _names(readout)]
-        members = readout.members(points)
-        if isinstance(head, EmpiricalImprovement) and head.kind == "pi":
-            weights[:, index] = (members < head.threshold) / len(index)
-        else:
-            weights[:, index] = head.gradient(members)
+        weights[:, index] = member_weights(head, readout.members(points))
         return weights
     assert isinstance(head, MomentHead)
     by_mean, by_std = head.gradient(*readout.moments(points))
@@ -41,7 +79,7 @@ def output_weights(problem: HeadProblem, points: FloatArray) -> FloatArray:
 
 
 def add_std_weights(
-    readout: Readout, points: FloatArray, factors: FloatArray, weights: FloatArray
+    readout: NetworkReadout, points: FloatArray, factors: FloatArray, weights: FloatArray
 ) -> None:
     """Add factors (n,) times the derivatives of the std by the outputs to weights (n, m)."""
     network = readout.network
@@ -52,31 +90,15 @@ def add_std_weights(
         raw = network.output_index("relu_raw")
         weights[:, raw] += factors * readout.slope_of(network.evaluate(points, "relu_raw"))
     elif isinstance(readout, MembersReadout):
-        members = readout.members(points)
-        off = members - members.mean(axis=1, keepdims=True)
-        variance = np.square(off).mean(axis=1)
-        by_variance = _by_variance(variance, readout)
         index = [network.output_index(name) for name in readout.names]
-        weights[:, index] += (factors * by_variance)[:, None] * 2.0 * off / off.shape[1]
+        slopes = slopes_by_members(
+            readout.members(points), readout.spread, readout.variance_unit, readout.noise
+        )
+        weights[:, index] += factors[:, None] * slopes
     elif isinstance(readout, QuadraticReadout):
         index = [network.output_index(name) for name in readout.names]
         psi = network.evaluate(points)[:, index]
-        std = readout.std(points)
-        safe = np.where(std > 0.0, std, np.inf)
-        slopes = (psi @ readout.root.T) @ readout.root
-        weights[:, index] += (factors / safe)[:, None] * slopes
-
-
-def _by_variance(variance: FloatArray, readout: MembersReadout) -> FloatArray:
-    """Return the derivative of the std by the members' variance; 0 where it is infinite."""
-    if readout.spread == "variance":
-        spread = variance / readout.variance_unit
-        total = np.hypot(spread, readout.noise)
-        return np.where(total > 0.0, spread, 1.0) / (
-            np.where(total > 0.0, total, 1.0) * readout.variance_unit
-        )
-    total = np.sqrt(variance + readout.noise**2)
-    return 0.5 / np.where(total > 0.0, total, np.inf)
+        weights[:, index] += factors[:, None] * slopes_by_features(psi, readout.root, readout.noise)
 
 
 def _names(readout: Readout) -> tuple[str, ...]:

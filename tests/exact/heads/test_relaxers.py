@@ -24,7 +24,7 @@ from nnbo_mip.heads import (
     ProbabilityOfImprovement,
     QuantileImprovement,
 )
-from nnbo_mip.heads.readouts import PlainReadout, Readout
+from nnbo_mip.heads.readouts import NetworkReadout, PlainReadout
 from tests.exact.heads.random_heads import (
     READOUTS,
     domain_of,
@@ -259,7 +259,7 @@ def test_what_has_no_bounds_is_refused():
         def _mean_at_level(self, std, level):
             return level
 
-    class Strange(Readout):
+    class Strange(NetworkReadout):
         def std(self, X):
             return np.zeros(len(X))
 

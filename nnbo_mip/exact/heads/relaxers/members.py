@@ -15,7 +15,7 @@ import numpy as np
 
 from nnbo_mip.exact.bounds.compiled_relaxation import CompiledRelaxer
 from nnbo_mip.exact.bounds.relaxation import Planes
-from nnbo_mip.exact.bounds.row_relaxation import RowRelaxer
+from nnbo_mip.exact.bounds.row_relaxation import Rows
 from nnbo_mip.exact.heads.relaxers.conditions import UNREACHABLE, Conditions, conditions
 from nnbo_mip.exact.rounding import UNIT_ROUNDOFF, rounding_model
 from nnbo_mip.heads import EmpiricalImprovement
@@ -67,29 +67,58 @@ class ImprovementRelaxer:
         return Planes(planes.slopes, planes.constant + self._margin, planes.bound + self._margin)
 
 
+class RisenRelaxer:
+    """Planes above the average improvement of members that are no network of ReLUs.
+
+    Over a box a member's improvement is below the line between its values at the member's ends.
+
+    Parameters
+    ----------
+    rows : Rows
+        Of the members' outputs.
+    head : EmpiricalImprovement
+        Of the kind ``ei``.
+    """
+
+    def __init__(self, rows: Rows, head: EmpiricalImprovement) -> None:
+        self._threshold, self._rows = head.threshold, rows
+        self.depth, self.is_useful = rows.depth, rows.is_useful
+
+    def floats_per_box(self) -> int:
+        """Float64 values held for one box."""
+        return self._rows.floats_per_box()
+
+    def bound(self, lower: FloatArray, upper: FloatArray, level: float, slope_steps: int) -> Planes:
+        """Bound the score from above over boxes (d, B) by affine functions."""
+        drawn = self._rows.draw(lower, upper)
+        count = drawn.at_center.shape[1]
+        ends = np.array([drawn.ends(output) for output in range(count)])
+        low, high = (ends[:, side].T - self._threshold for side in (0, 1))
+        crossing = (low < 0.0) & (high > 0.0)
+        width = np.where(crossing, high - low, 1.0)
+        slopes = np.where(crossing, high / width, (low >= 0.0).astype(np.float64))
+        lines = np.where(crossing, -slopes * low, 0.0) - slopes * self._threshold
+        sizes = np.abs(lines) + slopes * (abs(self._threshold) + np.abs(high) + np.abs(low))
+        constants = (lines + 1e-14 * sizes).sum(axis=1) / count
+        levels = np.full(lower.shape[1], level)
+        nothing = np.zeros(lower.shape[1])
+        return self._rows.carry(drawn, nothing, slopes / count, constants, levels, slope_steps)
+
+
 class CountRelaxer:
     """Conditions for the share of members that reach a threshold.
 
     Parameters
     ----------
-    network : Network
-    names : sequence of str
-        The members' outputs.
+    rows : Rows
+        Of the members' outputs.
     head : EmpiricalImprovement
         Of the kind ``pi``.
-    domain : Domain
     """
 
-    def __init__(
-        self,
-        network: Network,
-        names: Sequence[str],
-        head: EmpiricalImprovement,
-        domain: Domain,
-    ) -> None:
-        self._threshold = head.threshold
-        self._rows = RowRelaxer(network, domain.lower, domain.upper, names, names[0])
-        self.depth, self.is_useful = self._rows.depth, self._rows.is_useful
+    def __init__(self, rows: Rows, head: EmpiricalImprovement) -> None:
+        self._threshold, self._rows = head.threshold, rows
+        self.depth, self.is_useful = rows.depth, rows.is_useful
 
     def floats_per_box(self) -> int:
         """Float64 values held for one box."""

@@ -7,15 +7,13 @@ from itertools import pairwise
 import numpy as np
 
 from nnbo_mip.exact.bounds.relaxation import Planes
-from nnbo_mip.exact.bounds.row_relaxation import RowRelaxer
+from nnbo_mip.exact.bounds.row_relaxation import Rows
 from nnbo_mip.exact.heads.logarithms import LEAST_LOG, LogProbability, is_logarithm
 from nnbo_mip.exact.heads.relaxers.conditions import Conditions, conditions
 from nnbo_mip.exact.heads.relaxers.level_lines import LevelLines, level_lines
 from nnbo_mip.exact.heads.relaxers.spreads import SpreadRelaxer
 from nnbo_mip.heads import ExpectedImprovement, LinearHead, MomentHead, RatioHead
 from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.network.graph import Network
-from nnbo_mip.space.domain import Domain
 
 SCORE_ERROR = 1e-11
 """Relative error of every head's score, and absolute error of logarithms; generously."""
@@ -29,20 +27,16 @@ class MomentRelaxer:
 
     Parameters
     ----------
-    network : Network
-        With an output ``mean``.
+    rows : Rows
+        Of the outputs that the spread reads, with the mean for a base.
     head : MomentHead
         Rising in the mean.
-    domain : Domain
     spreads : SpreadRelaxer
         Bounds the std.
     """
 
-    def __init__(
-        self, network: Network, head: MomentHead, domain: Domain, spreads: SpreadRelaxer
-    ) -> None:
-        self.head, self._spreads = head, spreads
-        self._rows = RowRelaxer(network, domain.lower, domain.upper, spreads.outputs, "mean")
+    def __init__(self, rows: Rows, head: MomentHead, spreads: SpreadRelaxer) -> None:
+        self.head, self._spreads, self._rows = head, spreads, rows
         self.depth = self._rows.depth
         self.is_useful = self._rows.is_useful
 

@@ -43,6 +43,7 @@ from nnbo_mip.heads.readouts import (
     Readout,
     SmoothReadout,
 )
+from nnbo_mip.heads.tanh_readouts import TanhFeatures, TanhMembers
 from nnbo_mip.network.affine import FloatArray
 
 ROUNDING = 1e-14
@@ -75,7 +76,7 @@ class SpreadRelaxer(abc.ABC):
     """Makes spreads of a readout."""
 
     outputs: tuple[str, ...]
-    """The outputs that are read."""
+    """The outputs of a network that are read; none where the rows are those of a readout."""
 
     @abc.abstractmethod
     def spread(self, drawn: Drawn) -> Spread:
@@ -89,13 +90,22 @@ def spread_relaxer(readout: Readout) -> SpreadRelaxer | None:
     if isinstance(readout, SmoothReadout):
         return SmoothPart(readout)
     if isinstance(readout, MembersReadout):
-        count = len(readout.names)
-        root = (np.eye(count) - 1.0 / count) / np.sqrt(count)
-        unit = readout.variance_unit if readout.spread == "variance" else None
-        return QuadraticPart(readout.names, root, readout.noise, unit)
+        return _of_members(readout, readout.names, len(readout.names))
+    if isinstance(readout, TanhMembers):
+        return _of_members(readout, (), len(readout.offset) - 1)
     if isinstance(readout, QuadraticReadout):
         return QuadraticPart(readout.names, readout.root, readout.noise, None)
+    if isinstance(readout, TanhFeatures):
+        return QuadraticPart((), readout.root, readout.noise, None)
     return None
+
+
+def _of_members(
+    readout: MembersReadout | TanhMembers, names: tuple[str, ...], count: int
+) -> QuadraticPart:
+    root = (np.eye(count) - 1.0 / count) / np.sqrt(count)
+    unit = readout.variance_unit if readout.spread == "variance" else None
+    return QuadraticPart(names, root, readout.noise, unit)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,355 @@
+r"""Sums of smooth units over boxes: planes of lines, and expansions of second order.
+
+Outputs are ``y_o = offset_o + direct_o x + sum_j outer_oj h_j(x)``, h_j a smooth function of the
+input of size at most 1. Round the center of a box, with t = x - center, every unit has
+
+    lines        a_j + b_j (D_j t) <= h_j <= a'_j + b'_j (D_j t)
+    expansion    |h_j - (v_j + s_j D_j t + q_j(t) / 2)| <= third_j,
+                 q_j(t) = bend_j (D_j t)^2 + 2 s_j sum_i metric_i t_i^2,
+
+each up to error_j (`Units`). A sum sum_j c_j h_j is bounded from above by
+
+* its lines: the upper one where c_j > 0, the lower one elsewhere; they hold on large boxes;
+* its expansion: the gradient is exact and summands cancel in it, and in the form
+  Q = sum_j c_j q_j, before a bound is taken. Over the box Q / 2 is at most the smaller of
+  ``(1/2) sum_ij |Q_ij| r_i r_j`` without negative Q_ii, and ``(d/2) max(lambda_max, 0)`` of
+  (Q_ij r_i r_j): nothing is lost to second order where the sum is concave;
+* where the units lie in a Hilbert space of functions, by the norm N of the sum in it
+  (`kernel_units`), which knows what cancels: its third remainder, a second remainder in place
+  of Q, and the largest change of any such function over the box.
+
+The plane with the smallest bound is kept. Errors: c_j is off by gamma times its summands, and
+|h_j| <= 1; the sums of a plane, and the readout's own float64 evaluation of the outputs, are off
+by gamma times theirs.
+"""
+
+from __future__ import annotations
+
+import abc
+from dataclasses import dataclass
+
+import numpy as np
+
+from nnbo_mip.exact.bounds.relaxation import Planes, center_and_radius
+from nnbo_mip.exact.bounds.row_relaxation import Drawn
+from nnbo_mip.exact.rounding import LARGEST_MAGNITUDE, gamma
+from nnbo_mip.heads.gp_readout import GpReadout
+from nnbo_mip.heads.tanh_readouts import TanhReadout
+from nnbo_mip.network.affine import FloatArray
+
+OPERATIONS = 16
+"""Rounded operations a summand of a plane meets, generously."""
+
+EIGENVALUE_ERROR = 1e-12
+"""Relative error of the largest eigenvalue of a matrix of few rows, generously."""
+
+
+@dataclass(frozen=True, eq=False)
+class Forms:
+    """Units round the centers of B boxes; arrays (B, U) unless said otherwise.
+
+    Parameters
+    ----------
+    along : (U, d) or (B, U, d) array
+        D.
+    metric : (d,) array
+    lower_value, lower_slope, upper_value, upper_slope
+        a, b, a', b'; their rounding is in them.
+    value, slope, bend, third
+        Of the expansion.
+    error
+        Of the expansion, and of the readout's float64 evaluation of the unit.
+    reach
+        ``|D_j t|`` over the box.
+    """
+
+    along: FloatArray
+    metric: FloatArray
+    lower_value: FloatArray
+    lower_slope: FloatArray
+    upper_value: FloatArray
+    upper_slope: FloatArray
+    value: FloatArray
+    slope: FloatArray
+    bend: FloatArray
+    third: FloatArray
+    error: FloatArray
+    reach: FloatArray
+
+    def sum_along(self, factors: FloatArray) -> FloatArray:
+        """Return ``sum_j factors_bj D_j`` (B, d)."""
+        if self.along.ndim == 2:
+            return np.asarray(factors @ self.along)
+        return np.asarray((factors[:, None, :] @ self.along)[:, 0])
+
+    def sum_curved(self, weights: FloatArray) -> FloatArray:
+        """Return ``sum_j weights_bj q_j`` as matrices (B, d, d)."""
+        along, factors = self.along, weights * self.bend
+        d = len(self.metric)
+        if along.ndim == 2:
+            products = (along[:, :, None] * along[:, None, :]).reshape(len(along), d * d)
+            sums = (factors @ products).reshape(-1, d, d)
+        else:
+            sums = along.transpose(0, 2, 1) @ (factors[:, :, None] * along)
+        sums[:, np.arange(d), np.arange(d)] += (
+            2.0 * (weights * self.slope).sum(axis=1)[:, None] * self.metric
+        )
+        return np.asarray(sums)
+
+
+class Units(abc.ABC):
+    """Smooth functions h_j of the input, with |h_j| <= 1.
+
+    Attributes
+    ----------
+    lower, upper : (d,) arrays
+        Ends of a box that contains all boxes asked for.
+    count : int
+        U.
+    largest : float
+        A bound of the magnitudes that occur.
+    is_smooth : bool
+        Whether there are expansions.
+    """
+
+    lower: FloatArray
+    upper: FloatArray
+    count: int
+    largest: float
+    is_smooth: bool
+
+    @abc.abstractmethod
+    def forms(self, center: FloatArray, radius: FloatArray) -> Forms:
+        """Return the forms over boxes (d, B)."""
+
+    def norms(self, weights: FloatArray) -> FloatArray:
+        """Bound the norms (B,) of sums with weights (B, U)."""
+        return np.full(len(weights), np.inf)
+
+    def changes(self, radius: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Bound what is left of a function of norm 1 over boxes (d, B) after 0 to 2 orders."""
+        nothing = np.full(radius.shape[1], np.inf)
+        return nothing, nothing, nothing
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnUnits(Drawn):
+    """Forms of outputs, and of the units they are made of."""
+
+    forms: Forms
+
+
+class UnitRows:
+    """Bounds of outputs of smooth units; see `row_relaxation.Rows`.
+
+    Parameters
+    ----------
+    units : Units
+    outer : (1 + m, U) array
+    direct : (1 + m, d) array
+    offset : (1 + m,) array
+        Of the base and the outputs.
+    whole_forms : bool
+        Whether `draw` gives forms of the outputs, which sums do not need.
+    """
+
+    def __init__(
+        self,
+        units: Units,
+        outer: FloatArray,
+        direct: FloatArray,
+        offset: FloatArray,
+        whole_forms: bool,
+    ) -> None:
+        self.units, self.depth = units, 1
+        self._outer, self._direct, self._offset = outer, direct, offset
+        self._whole_forms = whole_forms
+        self._reach = np.maximum(np.abs(units.lower), np.abs(units.upper))
+        d = len(units.lower)
+        sizes = np.abs(outer).sum(axis=1) + np.abs(direct) @ self._reach + np.abs(offset)
+        self._magnitudes = sizes * (1.0 + 1e-9)
+        self._gamma = gamma(OPERATIONS * (units.count + len(offset) + d + 4))
+        self._errors = self._gamma * self._magnitudes + 1e-300
+        largest = max(float(self._magnitudes.max()), units.largest)
+        self.is_useful = bool(largest < LARGEST_MAGNITUDE)
+
+    @staticmethod
+    def of_tanh(units: Units, readout: TanhReadout) -> UnitRows:
+        """Return the rows of mean and other outputs of tanh units."""
+        return UnitRows(units, readout.outer, readout.direct, readout.offset, True)
+
+    @staticmethod
+    def of_posterior(units: Units, readout: GpReadout) -> UnitRows:
+        """Return the rows of the mean, and of the correlations themselves."""
+        n, d = readout.points.shape
+        mean = readout.y_scale * readout.amplitude * readout.weights
+        outer = np.vstack([mean[None, :], np.eye(n)])
+        offset = np.append(readout.y_center, np.zeros(n))
+        return UnitRows(units, outer, np.zeros((n + 1, d)), offset, False)
+
+    def floats_per_box(self) -> int:
+        """Float64 values held for one box."""
+        d = len(self.units.lower)
+        per_output = (d + 2) * len(self._offset) if self._whole_forms else 0
+        return int(self.units.count * (16 + 2 * d) + per_output)
+
+    def draw(self, lower: FloatArray, upper: FloatArray) -> DrawnUnits:
+        """Bound the outputs over boxes (d, B)."""
+        center, radius = center_and_radius(lower, upper)
+        forms = self.units.forms(center, radius)
+        slopes, at_center, off = self._middles(forms, center, radius)
+        boxes = (lower, upper, center, radius)
+        return DrawnUnits(*boxes, slopes, at_center, off, self._magnitudes[1:], forms)
+
+    def carry(
+        self,
+        drawn: Drawn,
+        shares: FloatArray,
+        rows: FloatArray,
+        constants: FloatArray,
+        levels: FloatArray,
+        slope_steps: int,
+    ) -> Planes:
+        """Bound sums of outputs from above; see `row_relaxation.Rows`."""
+        assert isinstance(drawn, DrawnUnits)
+        weights = shares[:, None] * self._outer[0] + rows @ self._outer[1:]
+        sizes = np.abs(shares)[:, None] * np.abs(self._outer[0]) + np.abs(rows) @ np.abs(
+            self._outer[1:]
+        )
+        direct = shares[:, None] * self._direct[0] + rows @ self._direct[1:]
+        constants = constants + shares * self._offset[0] + rows @ self._offset[1:]
+        errors = np.abs(shares) * self._errors[0] + np.abs(rows) @ self._errors[1:]
+        summands = np.abs(shares) * self._magnitudes[0] + np.abs(rows) @ self._magnitudes[1:]
+        constants = constants + errors + 2.0 * self._gamma * (summands + np.abs(constants))
+        return self.sums(drawn, weights, sizes, direct, constants)
+
+    def sums(
+        self,
+        drawn: DrawnUnits,
+        weights: FloatArray,
+        sizes: FloatArray,
+        direct: FloatArray,
+        constants: FloatArray,
+    ) -> Planes:
+        """Bound ``constants + direct x + sum_j weights_j h_j`` from above.
+
+        Parameters
+        ----------
+        drawn : DrawnUnits
+        weights, sizes : (B, U) arrays
+            Each weight may be off by gamma times its size.
+        direct : (B, d) array
+        constants : (B,) array
+            With the rounding of the outputs, and of what makes the sum of them.
+        """
+        center, radius, forms = drawn.center.T, drawn.radius.T, drawn.forms
+        base = constants + (direct * center).sum(axis=1)
+        found = [self._of_lines(forms, weights)]
+        norms, changes = self.units.norms(weights), self.units.changes(drawn.radius)
+        if self.units.is_smooth:
+            found.append(self._of_expansion(drawn, weights, sizes, norms, changes))
+        flat = (forms.value * weights).sum(axis=1) + norms * changes[0]
+        flat = flat + (sizes * forms.error).sum(axis=1)
+        found.append((np.where(np.isfinite(flat), flat, np.inf), np.zeros_like(direct)))
+        best_top = np.full(len(base), np.inf)
+        best, slopes = best_top.copy(), np.zeros_like(direct)
+        for value, slope in found:
+            whole = slope + direct
+            top = value + (np.abs(whole) * radius).sum(axis=1)
+            better = top < best_top
+            best_top = np.where(better, top, best_top)
+            best = np.where(better, value, best)
+            slopes = np.where(better[:, None], whole, slopes)
+        far = np.abs(center) + radius
+        around = (np.abs(slopes) * far).sum(axis=1) + (np.abs(direct) * far).sum(axis=1)
+        rounding = self._gamma * (self._size_of(forms, sizes) + around + np.abs(base))
+        value = base + best + 2.0 * rounding
+        constant = value - (slopes * center).sum(axis=1)
+        bound = value + (np.abs(slopes) * radius).sum(axis=1)
+        return Planes(np.ascontiguousarray(slopes.T), constant, bound)
+
+    # -- parts ------------------------------------------------------------------------
+
+    @staticmethod
+    def _of_lines(forms: Forms, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return values at the centers (B,) and slopes (B, d) of the sums' lines."""
+        rising = np.maximum(weights, 0.0)
+        falling = weights - rising
+        value = (rising * forms.upper_value + falling * forms.lower_value).sum(axis=1)
+        factors = rising * forms.upper_slope + falling * forms.lower_slope
+        return value, forms.sum_along(factors)
+
+    def _of_expansion(
+        self,
+        drawn: DrawnUnits,
+        weights: FloatArray,
+        sizes: FloatArray,
+        norms: FloatArray,
+        changes: tuple[FloatArray, FloatArray, FloatArray],
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the same of the sums' expansions."""
+        forms, radius = drawn.forms, drawn.radius.T
+        slopes = forms.sum_along(weights * forms.slope)
+        curved = largest_half(forms.sum_curved(weights), radius)
+        third = (np.abs(weights) * forms.third).sum(axis=1)
+        _, after_one, after_two = changes
+        rest = np.fmin(curved + np.fmin(third, norms * after_two), norms * after_one)
+        value = (
+            (weights * forms.value).sum(axis=1)
+            + rest * (1.0 + 1e-9)
+            + (sizes * forms.error).sum(axis=1)
+        )
+        return value, slopes
+
+    @staticmethod
+    def _size_of(forms: Forms, sizes: FloatArray) -> FloatArray:
+        """Bound the sum (B,) of the sizes of all summands of a plane over its box."""
+        steep = np.abs(forms.upper_slope) + np.abs(forms.lower_slope) + np.abs(forms.slope)
+        values = np.abs(forms.upper_value) + np.abs(forms.lower_value) + 2.0
+        return np.asarray((sizes * (values + steep * forms.reach)).sum(axis=1))
+
+    def _middles(
+        self, forms: Forms, center: FloatArray, radius: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return slopes, values at the centers and errors of the outputs' forms."""
+        batch, d = center.shape[1], len(center)
+        if not self._whole_forms:
+            return np.empty((batch, d, 0)), np.empty((batch, 0)), np.empty((batch, 0))
+        value = 0.5 * (forms.upper_value + forms.lower_value)
+        slope = 0.5 * (forms.upper_slope + forms.lower_slope)
+        off = 0.5 * (forms.upper_value - forms.lower_value)
+        off = off + 0.5 * np.abs(forms.upper_slope - forms.lower_slope) * forms.reach
+        if self.units.is_smooth:
+            wide = np.abs(forms.slope) * (2.0 * np.square(radius).T @ forms.metric)[:, None]
+            second = 0.5 * (np.abs(forms.bend) * forms.reach**2 + wide) + forms.third + forms.error
+            closer = second < off
+            value, slope = (
+                np.where(closer, forms.value, value),
+                np.where(closer, forms.slope, slope),
+            )
+            off = np.where(closer, second, off)
+        outer, direct = self._outer[1:], self._direct[1:]
+        at_center = value @ outer.T + center.T @ direct.T + self._offset[1:]
+        if forms.along.ndim == 2:
+            steps = [(slope * forms.along[:, i]) @ outer.T for i in range(d)]
+        else:
+            steps = [(slope * forms.along[:, :, i]) @ outer.T for i in range(d)]
+        slopes = np.stack(steps, axis=1) + direct.T[None]
+        off = off @ np.abs(outer.T) * (1.0 + 1e-9)
+        sizes = (1.0 + np.abs(slope) * forms.reach + np.abs(value)) @ np.abs(outer.T)
+        return slopes, at_center, off + 2.0 * self._errors[1:] + self._gamma * sizes
+
+
+def largest_half(forms: FloatArray, radius: FloatArray) -> FloatArray:
+    """Bound ``t' Q t / 2`` over boxes |t| <= radius (B, d), for symmetric Q (B, d, d)."""
+    d = radius.shape[1]
+    scaled = radius[:, :, None] * forms * radius[:, None, :]
+    sizes = np.abs(scaled).sum(axis=(1, 2))
+    diagonal = np.maximum(scaled[:, np.arange(d), np.arange(d)], 0.0).sum(axis=1)
+    plain = sizes - np.abs(scaled[:, np.arange(d), np.arange(d)]).sum(axis=1) + diagonal
+    if d > 1:
+        good = np.isfinite(sizes)
+        largest = np.full(len(sizes), np.inf)
+        largest[good] = np.linalg.eigvalsh(scaled[good])[:, -1]
+        plain = np.minimum(plain, d * np.maximum(largest, 0.0))
+    return np.asarray(0.5 * plain + EIGENVALUE_ERROR * sizes)

@@ -1,0 +1,208 @@
+r"""Bounds of the std of a Gaussian process over boxes.
+
+In units of the kernel, with amplitude a, correlations h, k = a h, y = L^-1 k and any vector v,
+
+    variance = a - |y|^2,    |y|^2 = 2 v . y - |v|^2 + |y - v|^2,    v . y = g . k,    g = L^-T v.
+
+With v the y of the center the variance is below ``a + |v|^2 - 2 g . k``, a sum of correlations, and
+above that less max |y - v|^2. The tangent of the root at s_0 makes of it the std from above, its
+chord over [low, high] the std from below:
+
+    std <= (variance + s_0^2) / (2 s_0),    std >= (variance + low high) / (low + high).
+
+The kernel matrix K is positive definite, and L L^T - K is (this is checked), so L L^T belongs to
+observations with some noise; hence |y(x)|^2 <= a, and as a posterior varies no more than its prior,
+
+    |y(x) - y(x')|^2 and (std(x) - std(x'))^2 are at most 2 (a - k(x, x')),
+
+whatever the condition of L. Ends of the std come from this and from the sums.
+
+*Rounding.* The readout solves (L + dL) y' = k + dk with |dL| <= gamma |L| and |dk| <= a e, so
+that y' - y = L^-1 r with r = dk - dL y', of a norm that the computed inverse R and the size of
+R L - I bound: `off`. With g as computed, which need not be L^-T v, and q = v - L^T g,
+
+    v . y = g . k + q . y,
+    |y'|^2 - |y|^2 = 2 (g . r + q . (y' - y) + (y - v) . (y' - y)) + |y' - y|^2,
+
+which is small however badly L is conditioned: |g| is of order one, |q| of that of rounding, and
+|y - v| of that of the box.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from nnbo_mip.exact.bounds.kernel_units import KernelUnits
+from nnbo_mip.exact.bounds.row_relaxation import Drawn
+from nnbo_mip.exact.bounds.unit_relaxation import DrawnUnits, UnitRows
+from nnbo_mip.exact.heads.relaxers.spreads import ROUNDING, Spread, SpreadRelaxer, Sum
+from nnbo_mip.exact.rounding import gamma
+from nnbo_mip.heads.gp_readout import GpReadout
+from nnbo_mip.network.affine import FloatArray
+
+LEAST_STD = 1e-9
+"""Tangents of the root are taken at no smaller share of the prior's std."""
+
+LARGEST_ERROR = 1e-2
+"""Share of its largest norm by which rounding may move y; with more nothing is proven."""
+
+
+@dataclass(frozen=True, eq=False)
+class PosteriorSpread(Spread):
+    """Sums of correlations round the std; all (B,) but `toward`, (B, n).
+
+    Parameters
+    ----------
+    low, high
+        Ends of the std, in units of y.
+    toward
+        a g.
+    top, bottom
+        The variance is within ``[bottom, top] - 2 toward . h``.
+    reach : float
+        From standardized units to those of y.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    toward: FloatArray
+    top: FloatArray
+    bottom: FloatArray
+    least: float
+    reach: float
+
+    def above(self, weights: FloatArray) -> Sum:
+        """Return the sum that fits the sign of the weight."""
+        low, high = self.low / self.reach, self.high / self.reach
+        at = np.maximum(0.5 * low + 0.5 * high, self.least)
+        both = low + high
+        wide = both > self.least
+        rising = weights > 0.0
+        slope = np.where(rising, 0.5 / at, np.where(wide, 1.0 / np.where(wide, both, 1.0), 0.0))
+        constant = np.where(rising, self.top + at**2, np.where(wide, self.bottom + low * high, 0.0))
+        factors = weights * self.reach * slope
+        sizes = np.abs(self.top) + np.abs(self.bottom) + at**2 + high**2
+        constant = factors * constant + ROUNDING * np.abs(factors) * sizes
+        return -2.0 * factors[:, None] * self.toward, constant
+
+
+class PosteriorPart(SpreadRelaxer):
+    """The std of a Gaussian process.
+
+    Parameters
+    ----------
+    readout : GpReadout
+    units : KernelUnits
+    """
+
+    outputs = ()
+
+    def __init__(self, readout: GpReadout, units: KernelUnits) -> None:
+        self._readout, self._units = readout, units
+        self._rows = UnitRows.of_posterior(units, readout)
+        factor, n = readout.factor, len(readout.points)
+        self._inverse = solve_triangular(factor, np.eye(n), lower=True, check_finite=False)
+        self.why_not = self._measure()
+
+    def spread(self, drawn: Drawn) -> PosteriorSpread:
+        """Bound the std over boxes; see the module."""
+        assert isinstance(drawn, DrawnUnits)
+        a, reach = self._readout.amplitude, self._readout.reach
+        v = a * (drawn.forms.value @ self._inverse.T)
+        g = v @ self._inverse
+        square = np.square(v).sum(axis=1)
+        length = np.sqrt(square)
+        moved = np.sqrt(a) * self._units.changes(drawn.radius)[0]
+        missed, own_error = self._errors(v, g, moved)
+        error = 2.0 * np.sqrt(a) * missed + ROUNDING * (a + square)
+        low_sum, high_sum = self._ends(drawn, a * g)
+        top = a + square + error
+        bottom = a + square - np.square(moved + self._center_error) - error
+        most = top - 2.0 * low_sum
+        least = bottom - 2.0 * high_sum
+        off = self._center_error + ROUNDING * length
+        at_most = np.sqrt(np.maximum(a - np.square(np.maximum(length - off, 0.0)), 0.0))
+        at_least = np.sqrt(np.maximum(a - np.square(length + off), 0.0))
+        high = np.minimum(np.sqrt(np.maximum(most, 0.0)), at_most + moved)
+        high = np.minimum(high, np.sqrt(a))
+        low = np.maximum(np.sqrt(np.maximum(least, 0.0)), at_least - moved)
+        # The readout's own variance lies a little off the exact one.
+        high = np.sqrt(np.square(high) + own_error) * (1.0 + ROUNDING)
+        low = np.sqrt(np.maximum(np.square(np.maximum(low, 0.0)) - own_error, 0.0))
+        low = np.minimum(low * (1.0 - ROUNDING), high)
+        shortest = LEAST_STD * float(np.sqrt(a))
+        return PosteriorSpread(
+            reach * low,
+            reach * high,
+            a * g,
+            top + own_error,
+            bottom - own_error,
+            shortest,
+            max(reach, 1e-300),
+        )
+
+    def _errors(
+        self, v: FloatArray, g: FloatArray, moved: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Bound |q|, and the error of the readout's own variance; both (B,)."""
+        factor, a = self._readout.factor, self._readout.amplitude
+        sizes, rounding = np.abs(factor), self._rounding
+        missed = np.sqrt(np.square(v - g @ factor).sum(axis=1))
+        summands = np.abs(v) + np.abs(g) @ sizes
+        missed = 1.01 * (missed + rounding * np.sqrt(np.square(summands).sum(axis=1)))
+        around = moved + self._center_error
+        solved = np.abs(v) @ sizes.T + (around + self._off)[:, None] * self._rows_of_factor
+        shifts = a * self._units.error + rounding * solved
+        error = (np.abs(g) * shifts).sum(axis=1) + (missed + around) * self._off
+        error = 2.02 * error + 1.01 * self._off**2
+        return missed, error + 2.0 * rounding * (a + (np.sqrt(a) + self._off) ** 2)
+
+    def _ends(self, drawn: DrawnUnits, toward: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Bound ``toward . h`` from below and from above over the boxes."""
+        direct = np.zeros((len(toward), drawn.center.shape[0]))
+        nothing, sizes = np.zeros(len(toward)), np.abs(toward)
+        high = self._rows.sums(drawn, toward, sizes, direct, nothing).bound
+        low = -self._rows.sums(drawn, -toward, sizes, direct, nothing).bound
+        return low, high
+
+    def _measure(self) -> str:
+        """Bound the errors, and return why they are too large; empty where they are not."""
+        read, units, inverse = self._readout, self._units, self._inverse
+        factor, a, n = read.factor, read.amplitude, len(read.points)
+        sizes, root = np.abs(inverse), float(np.sqrt(a))
+        product = sizes @ np.abs(factor)
+        rounding = gamma(3 * n + 8)
+        self._rounding = rounding
+        self._rows_of_factor = np.linalg.norm(factor, axis=1)
+        eps = float(np.linalg.norm(inverse @ factor - np.eye(n)))
+        eps += 1.01 * rounding * float(np.linalg.norm(product))
+        grown = float(np.linalg.norm(inverse))
+        singular = "the factor of the posterior is singular to rounding; raise alpha or the noise."
+        if not (np.isfinite(grown) and eps < 0.1):
+            return singular
+        condition = float(np.linalg.norm(product))
+        condition += eps / (1.0 - eps) * grown * float(np.linalg.norm(factor))
+        grown /= 1.0 - eps
+        solved = 1.1 * rounding * condition
+        entries = 1.01 * grown * a * units.error * float(np.sqrt(n))
+        self._off = 1.2 * solved * (root + entries) + entries
+        rows = float(np.linalg.norm(sizes.sum(axis=1)))
+        self._center_error = 1.1 * (eps * root + entries + rounding * a * rows)
+        if not (solved < 0.1 and self._off < LARGEST_ERROR * root):
+            return singular
+        if not self._spare_noise(rounding) > 0.0:
+            return "the noise of the posterior vanishes in rounding; raise alpha or the noise."
+        return ""
+
+    def _spare_noise(self, rounding: float) -> float:
+        """Bound the least eigenvalue of L L^T - K from below."""
+        factor, a = self._readout.factor, self._readout.amplitude
+        excess = factor @ factor.T - a * self._units.gram
+        error = rounding * (np.abs(factor) @ np.abs(factor.T)) + a * (self._units.error + rounding)
+        diagonal = float((np.diag(excess) - np.diag(error)).min())
+        others = np.abs(excess) + error
+        np.fill_diagonal(others, 0.0)
+        return diagonal - 1.01 * float(np.linalg.norm(others))
