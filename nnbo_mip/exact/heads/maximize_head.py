@@ -2,13 +2,13 @@
 
 A head may have two ways: a *sequence* of linear problems (linear, tangents, sandwich, ratio,
 counting), which the engines of networks solve, and *boxes*, a search of its own. Measured
-(docs/acquisitions.md): with few free inputs boxes are faster, with many only sequences close.
+(docs/acquisitions.md): with few free inputs boxes are faster, with many mostly sequences close.
 Whatever is done shares one monitor, so that the best value and the best bound of all are kept.
 
     mip, enumerate   the sequence, each problem by that engine
     bab              like auto, each problem by branch and bound
-    auto             the sequence where the head is linear; else with few free inputs boxes, the
-                     sequence, boxes, and with many the sequence, boxes
+    auto             the sequence where the head is linear; else boxes, few of them with many
+                     inputs, then the sequence, then boxes again
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from nnbo_mip.errors import UnsupportedError
 from nnbo_mip.exact.branching.boxes import ENGINE as BOXES
@@ -34,8 +35,8 @@ METHODS = ("auto", "mip", "bab", "enumerate")
 FEW_INPUTS = 6
 """Free coordinates up to which boxes go first."""
 
-BOXES_FIRST = 100_000
-"""Boxes before the sequence of linear problems is asked."""
+BOXES_FIRST, BOXES_SHORT = 100_000, 10_000
+"""Boxes before the sequence of linear problems is asked: with few free inputs, and with more."""
 
 SEQUENCE_SHARE = 0.5
 """Share of the time left that the sequence may take while boxes wait."""
@@ -125,14 +126,10 @@ class _Turns:
         only = self.options.method in ("mip", "enumerate") or not self.bounded
         if only or not linear.why_not(self.problem):
             return [self._whole_sequence]
-        if free <= FEW_INPUTS:
-            return [self._first_boxes, self._part_of_sequence, self._all_boxes]
-        return [self._whole_sequence, self._all_boxes]
+        first = partial(self._advance, BOXES_FIRST if free <= FEW_INPUTS else BOXES_SHORT)
+        return [first, self._part_of_sequence, self._all_boxes]
 
     # -- turns ------------------------------------------------------------------------
-
-    def _first_boxes(self) -> None:
-        self._advance(BOXES_FIRST)
 
     def _all_boxes(self) -> None:
         self._advance(BoxOptions().max_boxes)
