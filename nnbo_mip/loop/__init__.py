@@ -1,0 +1,1 @@
+"""The loop: which point to evaluate next, and what becomes of its value."""
