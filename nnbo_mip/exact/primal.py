@@ -5,7 +5,7 @@ climb by linear programs: within the region where the ReLUs keep their phases, f
 affine and the region is a polytope, so one program finds the best point of the region,
 and from there the search moves on into a neighbouring region while that improves.
 Coordinates with grids move by exchange: one coordinate, or one level of a group, at a
-time. Climbers that end in a hole of the domain go on from its faces (`primal_holes`).
+time. Climbers that end in a hole of the domain go on beside it (`primal_holes`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from nnbo_mip.exact.linear import LinearProgram
 from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.primal_holes import box_beside, climb_beside
+from nnbo_mip.exact.primal_holes import boxes_beside, climb_beside
 from nnbo_mip.exact.problem import Problem, Question
 from nnbo_mip.network.affine import FloatArray, dense
 from nnbo_mip.space.domain import Domain
@@ -81,8 +81,9 @@ def climb(problem: Climbable, monitor: Monitor, seed: int = 0) -> None:
     if len(domain.holes):
         ends = climb_beside(
             domain,
+            starts,
             ends,
-            problem.values,
+            problem.values_and_gradients,
             lambda points, lower, upper: gradient_ascent(problem, points, monitor, lower, upper),
         )
     if not domain.is_box:
@@ -254,7 +255,8 @@ def _best_of_region(problem: Problem, point: FloatArray) -> FloatArray | None:
     b = np.concatenate([limits - rows @ fixed, domain.b - domain.A @ fixed])
     lower, upper = domain.lower, domain.upper
     if len(domain.holes):
-        lower, upper = box_beside(domain, point, np.where(free, slope, 0.0))
+        beside = boxes_beside(domain, point[None, :], np.where(free, slope, 0.0)[None, :])
+        lower, upper = beside[0][0], beside[1][0]
     program = LinearProgram(A, b, lower[free], upper[free])
     solution = program.maximize(slope[free])
     if solution is None:

@@ -1,8 +1,9 @@
-"""The primal side beside holes: faces to start from, and boxes in which to climb on.
+"""The primal side beside holes: ways out of them, and boxes in which to climb on.
 
-Where the objective is largest in a hole, the best admissible point mostly lies on one of its
-faces. A climber that ended in a hole is therefore put on each of its faces and climbs again in
-the part of its box beyond, where that hole is not in the way.
+Where the objective is largest in a hole, ascent ends there, and the best admissible point
+mostly lies on a face. A climber that ended in a hole is therefore moved out of all holes along
+each coordinate, and climbs on in a box round it that no hole meets; from where it stops, a box
+on the side of its slopes is the next one.
 """
 
 from __future__ import annotations
@@ -14,100 +15,130 @@ import numpy as np
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.space.domain import Domain
 
-ROUNDS = 3
-"""Climbs from faces; the end of one may lie in the next hole."""
+ROUNDS = 5
+"""Climbs, each in a new box."""
 
-MOST_STARTS = 64
-"""Faces, the highest ones, that are climbed from at once."""
+MOST_TRAPS = 16
+"""Distinct points in holes, the highest ones, that ways out are looked for from."""
+
+MOST_CLIMBERS = 96
+
+DISTINCT = 1e-2
+"""Distance, as a share of the box, below which points in holes are taken for one."""
 
 Ascent = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 """Climbs from points (n, d) within boxes given by their ends (n, d)."""
 
-Values = Callable[[FloatArray], FloatArray]
+Slopes = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
+"""Values (n,) and gradients (n, d) at points (n, d)."""
 
 
-def climb_beside(domain: Domain, points: FloatArray, values: Values, ascend: Ascent) -> FloatArray:
-    """Replace points (n, d) that lie in holes by points outside, found by climbing from faces.
+def climb_beside(
+    domain: Domain, starts: FloatArray, ends: FloatArray, slopes: Slopes, ascend: Ascent
+) -> FloatArray:
+    """Return points (n, d) outside all holes, found by climbing beside them.
 
     Parameters
     ----------
     domain : Domain
-    points : (n, d) array
-    values : callable
-        The objective at points (n, d): (n,).
-    ascend : callable
-        See `Ascent`.
+    starts : (k, d) array
+        Admissible points.
+    ends : (n, d) array
+        Where ascent that ignores holes has led.
+    slopes, ascend : callables
+        See `Slopes` and `Ascent`.
     """
-    trapped = domain.holes.contain(points)
-    found = [points[~trapped]]
-    points = points[trapped]
-    lower, upper = (np.tile(end, (len(points), 1)) for end in (domain.lower, domain.upper))
+    trapped = domain.holes.contain(ends)
+    found = [ends[~trapped]]
+    climbers = np.concatenate([starts, _all_ways_out(domain, ends[trapped], slopes)])
     for _ in range(ROUNDS):
-        starts, lower, upper = _on_faces(domain, points, lower, upper)
-        if not len(starts):
-            break
-        best = np.argsort(-values(starts), kind="stable")[:MOST_STARTS]
-        starts, lower, upper = starts[best], lower[best], upper[best]
-        ends = ascend(starts, lower, upper)
-        trapped = domain.holes.contain(ends)
-        found += [starts[~domain.holes.contain(starts)], ends[~trapped]]
-        points, lower, upper = ends[trapped], lower[trapped], upper[trapped]
-    return np.concatenate(found)
+        values, gradients = slopes(climbers)
+        best = np.argsort(-values, kind="stable")[:MOST_CLIMBERS]
+        climbers = climbers[best]
+        found.append(climbers)
+        climbers = ascend(climbers, *boxes_beside(domain, climbers, gradients[best]))
+    return np.concatenate([*found, climbers])
 
 
-def box_beside(domain: Domain, x: FloatArray, slopes: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the ends of a box round x (d,), in no hole, that no hole meets.
+def boxes_beside(
+    domain: Domain, points: FloatArray, slopes: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the ends (n, d) of boxes that no hole meets, round points outside all holes.
 
-    Every hole costs the box what is beyond one of its faces: the one with the least to gain
-    there along `slopes` (d,), and of those the one that is least in the way.
+    Every hole costs a box what is beyond one of its faces, the nearest holes first: the face
+    with the least to gain beyond it along the slopes (n, d), and of those the one that takes
+    least of the box.
     """
-    faces, holes = domain.hole_faces, domain.holes
-    lower, upper = domain.lower.copy(), domain.upper.copy()
-    width = np.where(upper > lower, upper - lower, 1.0)
-    outside = np.maximum(faces.holes.lower - x, x - faces.holes.upper).max(axis=1, initial=-np.inf)
-    for k in np.argsort(outside, kind="stable"):
-        if not ((holes.lower[k] < upper) & (lower < holes.upper[k])).all():
-            continue
-        below, above = faces.below[k], faces.above[k]
-        lost = np.array(
+    holes, faces = domain.holes, domain.hole_faces
+    lower, upper = (np.tile(end, (len(points), 1)) for end in (domain.lower, domain.upper))
+    width = np.where(domain.upper > domain.lower, domain.upper - domain.lower, 1.0)
+    x = points[:, None, :]
+    distance = (np.maximum(holes.lower - x, x - holes.upper) / width).max(axis=2)
+    rows = np.arange(len(points))
+    for _ in range(len(holes)):
+        left = np.where(holes.meeting(lower, upper), distance, np.inf)
+        nearest = left.argmin(axis=1)
+        cut = np.isfinite(left[rows, nearest])
+        if not cut.any():
+            break
+        below, above = faces.below[nearest[cut]], faces.above[nearest[cut]]
+        low, high, here = lower[cut], upper[cut], points[cut]
+        sides = np.stack(
             [
-                np.where(x <= below, upper - below, np.inf),
-                np.where(x >= above, above - lower, np.inf),
+                np.where(here <= below, high - below, np.inf),
+                np.where(here >= above, above - low, np.inf),
             ]
         )
-        gain = np.array([np.maximum(slopes, 0.0), np.maximum(-slopes, 0.0)])
-        with np.errstate(invalid="ignore"):
-            cost = np.where(np.isfinite(lost), gain * lost, np.inf)
-        share = np.where(cost <= cost.min(), lost / width, np.inf)
-        side, j = np.unravel_index(int(share.argmin()), share.shape)
-        if side == 0:
-            upper[j] = min(upper[j], below[j])
-        else:
-            lower[j] = max(lower[j], above[j])
+        gains = np.stack([np.maximum(slopes[cut], 0.0), np.maximum(-slopes[cut], 0.0)])
+        beyond = np.isfinite(sides)
+        cost = np.where(beyond, gains * np.where(beyond, sides, 0.0), np.inf)
+        cheapest = cost <= cost.min(axis=(0, 2))[None, :, None]
+        share = np.where(cheapest & beyond, sides / width, np.inf)
+        flat = np.moveaxis(share, 1, 0).reshape(len(low), -1).argmin(axis=1)
+        side, j = np.divmod(flat, domain.dimension)
+        index = np.flatnonzero(cut)
+        under = side == 0
+        upper[index[under], j[under]] = below[under, j[under]]
+        lower[index[~under], j[~under]] = above[~under, j[~under]]
     return lower, upper
 
 
-def _on_faces(
-    domain: Domain, points: FloatArray, lower: FloatArray, upper: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Put points on every face, within their boxes, of the holes they lie in.
+def _all_ways_out(domain: Domain, trapped: FloatArray, slopes: Slopes) -> FloatArray:
+    """Move points (n, d) out of all holes along each coordinate, both ways: (p, d)."""
+    if not len(trapped):
+        return trapped
+    width = np.where(domain.upper > domain.lower, domain.upper - domain.lower, 1.0)
+    chosen: list[FloatArray] = []
+    for index in np.argsort(-slopes(trapped)[0], kind="stable"):
+        x = trapped[index]
+        if all(np.abs((x - other) / width).max() > DISTINCT for other in chosen):
+            chosen.append(x)
+        if len(chosen) == MOST_TRAPS:
+            break
+    return np.concatenate([ways_out(domain, x) for x in chosen])
 
-    Returns the points on faces, and the ends of what is beyond of their boxes: (p, d) each.
-    """
-    owner, hole = np.nonzero(domain.holes.containing(points))
-    starts, lows, highs = [points[:0]], [points[:0]], [points[:0]]
-    for j in range(domain.dimension):
-        for ends, box_ends, is_below in (
-            (domain.hole_faces.below, lower, True),
-            (domain.hole_faces.above, upper, False),
-        ):
-            face = ends[hole, j]
-            reached = face >= box_ends[owner, j] if is_below else face <= box_ends[owner, j]
-            rows = owner[reached]
-            start, low, high = points[rows], lower[rows], upper[rows]
-            start[:, j] = face[reached]
-            (high if is_below else low)[:, j] = face[reached]
-            starts.append(start)
-            lows.append(low)
-            highs.append(high)
-    return np.concatenate(starts), np.concatenate(lows), np.concatenate(highs)
+
+def ways_out(domain: Domain, x: FloatArray) -> FloatArray:
+    """Move a point (d,) out of all holes along each coordinate, both ways: (p, d), p <= 2d."""
+    moved = [(j, value) for j in range(domain.dimension) for value in _exits(domain, x, j)]
+    points = np.tile(x, (len(moved), 1))
+    for point, (j, value) in zip(points, moved, strict=True):
+        point[j] = value
+    return points
+
+
+def _exits(domain: Domain, x: FloatArray, j: int) -> list[float]:
+    """Return the nearest values of x_j (d,) below and above at which x lies in no hole."""
+    holes, faces = domain.holes, domain.hole_faces
+    inside = (holes.lower < x) & (x < holes.upper)
+    inside[:, j] = True
+    in_the_way = inside.all(axis=1)
+    low, high = holes.lower[in_the_way, j], holes.upper[in_the_way, j]
+    exits = []
+    for ends, pick in ((faces.below, np.min), (faces.above, np.max)):
+        value, ends_here = float(x[j]), ends[in_the_way, j]
+        while (covers := (low < value) & (value < high)).any():
+            value = float(pick(ends_here[covers]))
+        if domain.lower[j] <= value <= domain.upper[j]:
+            exits.append(value)
+    return exits

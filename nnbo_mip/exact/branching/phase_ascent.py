@@ -77,10 +77,10 @@ class AscentOptions:
 
 
 def is_for_ascent(problem: Problem, program: Program) -> bool:
-    """Whether the domain is a plain box and float32 can hold the program."""
+    """Whether the domain is a box, holes aside, and float32 can hold the program."""
     objective = program.objective / _scale(program)
     parts = (program.weights, program.bias, objective, np.array(program.constant / _scale(program)))
-    return problem.domain.is_box and all(
+    return problem.domain.solid.is_box and all(
         np.abs(part).max(initial=0.0) <= LARGEST_WEIGHT for part in parts
     )
 
@@ -97,7 +97,7 @@ class AscentSearch:
     Parameters
     ----------
     problem : Problem
-        Its domain must be a plain box.
+        Its domain must be a box, perhaps with holes.
     program : Program
     monitor : Monitor
     options : AscentOptions
@@ -108,6 +108,9 @@ class AscentSearch:
         Nodes bounded, and dual simplex steps.
     settled : float
         Largest proven bound of the nodes that need no further search.
+    trapped : list of AscentNodes
+        Nodes whose relaxed point lies in a hole and scores above the cut-off: phases do not
+        help there, so they are left to a search that cuts nodes at holes.
     """
 
     def __init__(
@@ -116,6 +119,7 @@ class AscentSearch:
         self.problem, self.program, self.monitor, self.options = problem, program, monitor, options
         self.nodes = self.steps = 0
         self.settled = -np.inf
+        self.trapped: list[AscentNodes] = []
         d, k = program.n_inputs, program.n_relus
         self._scale = _scale(program)
         read = (program.weights != 0.0) * np.arange(1, d + k + 1)
@@ -150,7 +154,7 @@ class AscentSearch:
                 break
             heap.push(self._bounded(self._children(AscentNodes.join(chosen)), self.options.steps))
             self.monitor.report(ENGINE, heap.largest_bound(), nodes=self.nodes, open=len(heap))
-        left = AscentNodes.join([first.take(slice(0, 0)), *heap.pop(len(heap))])
+        left = AscentNodes.join([first.take(slice(0, 0)), *heap.pop(len(heap)), *self.trapped])
         return left.phases, left.bounds
 
     def _stopped(self, node_limit: int) -> bool:
@@ -209,12 +213,14 @@ class AscentSearch:
             self.program, nodes.phases, monitor.cutoff, monitor.should_stop
         )
         self.steps += spent
-        self._offer(points[np.isfinite(bounds) & (bounds > monitor.cutoff)])
-        return replace(
+        is_open = np.isfinite(bounds) & (bounds > monitor.cutoff)
+        self._offer(points[is_open])
+        nodes = replace(
             nodes,
             bounds=np.fmin(nodes.bounds, bounds),
             branch=np.where(branch >= 0, branch, nodes.branch),
         )
+        return self._without_trapped(nodes, points, is_open)
 
     def improved(self, nodes: AscentNodes, steps: int) -> AscentNodes:
         """Return the nodes that stay above the cut-off, with better multipliers."""
@@ -271,15 +277,36 @@ class AscentSearch:
             self._scale,
             nodes.bounds,
         )
-        self._offer(points[nodes.bounds > cutoff])
-        return self._open(nodes)
+        is_open = nodes.bounds > cutoff
+        self._offer(points[is_open])
+        return self._open(self._without_trapped(nodes, points, is_open))
+
+    def _without_trapped(
+        self, nodes: AscentNodes, points: FloatArray, is_open: np.ndarray
+    ) -> AscentNodes:
+        """Put the open nodes aside whose points (N, d) are trapped in a hole; return the rest."""
+        holes = self.problem.domain.holes
+        if not len(holes) or not is_open.any():
+            return nodes
+        x = self._inputs(np.where(is_open[:, None], points, 0.0))
+        trapped = is_open & holes.contain(x)
+        trapped[trapped] = self.problem.values(x[trapped]) > self.monitor.cutoff
+        self.trapped.append(nodes.take(trapped))
+        return nodes.take(~trapped)
+
+    def _inputs(self, points: FloatArray) -> FloatArray:
+        """Return the inputs (n, d) of points in the program's units."""
+        domain, program = self.problem.domain, self.program
+        return np.clip(program.lower + program.width * points, domain.lower, domain.upper)
 
     def _offer(self, points: FloatArray) -> None:
         """Offer relaxed points (n, d) in the program's units; a new best one climbs."""
         if len(points) == 0:
             return
-        domain, program = self.problem.domain, self.program
-        x = np.clip(program.lower + program.width * points, domain.lower, domain.upper)
+        x = self._inputs(points)
+        x = x[~self.problem.domain.holes.contain(x)]
+        if len(x) == 0:
+            return
         values = self.problem.values(x)
         best = int(values.argmax())
         if values[best] > self.monitor.best_value:

@@ -96,7 +96,9 @@ class UnitHoles:
         distance = np.minimum(
             np.where(below >= low, t - below, np.inf), np.where(above <= high, above - t, np.inf)
         )
-        order = np.argsort(-np.where(np.isfinite(distance), np.abs(slopes) * distance, -1.0))
+        can = np.isfinite(distance)
+        loss = np.where(can, np.abs(slopes) * np.where(can, distance, 0.0), -1.0)
+        order = np.argsort(-loss, kind="stable")
         lower, upper, _ = self.faces.pieces(
             low[None, :], high[None, :], np.array([hole]), order[None, :]
         )

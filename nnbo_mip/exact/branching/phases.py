@@ -1,14 +1,13 @@
 r"""Branch and bound over ReLU phases (``bab`` for many inputs).
 
 The network is flattened to its undecided ReLUs, whose bounds are tightened by linear
-programs. Then a search fixes one ReLU active or inactive, or halves a grid, at a time, or cuts
-a node along the faces of a hole (`phase_holes`).
-Nodes are bounded by the dense dual simplex of `exact.bounds.simplex`; a subtree is explored
-depth first in compiled code, and what it leaves open goes back to a heap ordered by
-bound. Once a search has proven long, batched dual ascent goes on with the open nodes of a
-plain box (`phase_ascent`). For other domains inputs and ReLUs are tightened under the
-condition that only points above the cut-off matter, and the search starts again with the
-better program.
+programs. Then a search fixes one ReLU active or inactive, halves a grid, or cuts a node along
+the faces of a hole (`phase_holes`). Nodes are bounded by the dense dual simplex of
+`exact.bounds.simplex`; a subtree is explored depth first in compiled code, and what it leaves
+open goes back to a heap ordered by bound. Once a search has proven long, batched dual ascent
+goes on with the open nodes of a box, perhaps with holes (`phase_ascent`). For other domains
+inputs and ReLUs are tightened under the condition that only points above the cut-off matter,
+and the search starts again with the better program.
 
 The bound is rigorous: every discarded node's bound was recomputed from its multipliers
 in outward-rounded arithmetic, and the linear programs themselves are never trusted.
@@ -31,6 +30,7 @@ from nnbo_mip.exact.branching.phase_holes import UnitHoles
 from nnbo_mip.exact.branching.phase_queue import PhaseQueue
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.primal import climb, climb_regions
+from nnbo_mip.exact.primal_holes import ways_out
 from nnbo_mip.exact.problem import Problem
 from nnbo_mip.exact.result import EngineResult
 from nnbo_mip.network.affine import FloatArray
@@ -246,6 +246,13 @@ class _PhaseSearch:
         d, k = program.n_inputs, program.n_relus
         search = AscentSearch(self.problem, program, self.monitor, options)
         opened = [queue.pop() for _ in range(len(queue))]
+        # The ascent knows phases only; parts of the box, beside holes, wait for the search.
+        parts = [node for node in opened if not _has_all_inputs(program, *node[:2])]
+        opened = [node for node in opened if _has_all_inputs(program, *node[:2])]
+        for part in parts:
+            queue.push(*part)
+        if not opened:
+            return
         highs = np.array([high for _, high, _ in opened])
         phases = np.where(highs[:, d : d + k] == 0.0, -1, highs[:, d + k : d + 2 * k] == 0.0)
         bounds = np.array([bound for _, _, bound in opened])
@@ -327,7 +334,7 @@ class _PhaseSearch:
         high: FloatArray,
         bound: float,
     ) -> None:
-        """Replace a node by its pieces beside a hole; offer the way out of it."""
+        """Replace a node by its pieces beside a hole; offer the ways out of it."""
         d = program.n_inputs
         x = program.to_point(trap)
         slopes = self.problem.values_and_gradients(x[None, :])[1][0] * program.width
@@ -337,9 +344,7 @@ class _PhaseSearch:
             queue.push(
                 np.concatenate([piece_low, low[d:]]), np.concatenate([piece_high, high[d:]]), bound
             )
-        outside = self.problem.domain.repair(x)
-        if outside is not None:
-            self.monitor.offer(outside[None, :])
+        self.monitor.offer(ways_out(self.problem.domain, x))
 
     def _offer(self, point: FloatArray, reached: float) -> None:
         """Offer a point the search came by, of relaxed value `reached`; a new best one climbs."""
@@ -354,6 +359,13 @@ class _PhaseSearch:
             climb_regions(self.problem, self.monitor, admissible, rng)
         if self.monitor.best_value < reached:
             self.unreachable = reached
+
+
+def _has_all_inputs(program: Program, low: FloatArray, high: FloatArray) -> bool:
+    """Whether a node has the whole box of its program."""
+    d = program.n_inputs
+    same = (low[:d] == program.low[:d]).all() and (high[:d] == program.high[:d]).all()
+    return bool(same)
 
 
 def _worth_a_stop(monitor: Monitor) -> float:
