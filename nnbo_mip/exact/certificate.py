@@ -23,6 +23,7 @@ from nnbo_mip.exact.result import Kind, Status
 if TYPE_CHECKING:
     from nnbo_mip.exact.checking.check import CheckResult
     from nnbo_mip.exact.reporting import ProgressOption
+    from nnbo_mip.heads.objective import Objective
     from nnbo_mip.network.graph import Network
 
 Direction: TypeAlias = Literal["maximize", "minimize"]
@@ -47,11 +48,13 @@ class Certificate:
     bound : float
         The proven bound; infinite without a proof.
     gap : float
-        Distance of value and bound; NaN where no admissible point exists.
+        Distance of value and bound, or of their logarithms for EI and PI; NaN where no
+        admissible point exists.
     x : tuple of float or None
         Raw coordinates of the best point found, one a number and one a level of a category.
     requested_gap : float
-        ``optimal`` means ``gap <= requested_gap * max(1, |value|)``.
+        ``optimal`` means ``gap <= requested_gap * max(1, |value|)`` for networks and for heads
+        that are linear; for other heads see `certificate_gap`.
     row_slack : float
         Rows ``A x <= b`` count as satisfied within ``row_slack * (1 + |b|)``.
     output : str, mapping of str to float, or None
@@ -63,7 +66,7 @@ class Certificate:
     nnbo_mip_version : str
         The version that wrote the certificate.
     network_fingerprint, objective_fingerprint : str
-        SHA-256 of the network and of the one output that was optimized.
+        SHA-256 of the network and of the one output, or the objective, that was optimized.
     space : mapping
         The space, whole, as its ``to_dict`` gives it.
     space_fingerprint : str
@@ -77,7 +80,11 @@ class Certificate:
     counters : mapping of str to int
         Work done: boxes, nodes, ….
     sub_certificates : tuple of Certificate
-        Claims about the same network and space that this one rests on.
+        Claims about the same network and space from which this one follows.
+    head : mapping or None
+        Class and numbers of the head that was maximized; None for an output of the network.
+    readout : mapping or None
+        Kind, numbers and SHA-256 of the matrices of the readout that the head reads.
     digest : str
         SHA-256 of everything above; computed when left out.
     """
@@ -105,6 +112,8 @@ class Certificate:
     seconds: float
     counters: Mapping[str, int] = field(default_factory=dict)
     sub_certificates: tuple[Certificate, ...] = ()
+    head: Mapping[str, Any] | None = None
+    readout: Mapping[str, Any] | None = None
     digest: str = ""
 
     def __post_init__(self) -> None:
@@ -115,6 +124,9 @@ class Certificate:
         object.__setattr__(self, "space", MappingProxyType(dict(self.space)))
         object.__setattr__(self, "counters", MappingProxyType(dict(self.counters)))
         object.__setattr__(self, "sub_certificates", tuple(self.sub_certificates))
+        for name in ("head", "readout"):
+            if (content := getattr(self, name)) is not None:
+                object.__setattr__(self, name, MappingProxyType(dict(content)))
         if not self.digest:
             object.__setattr__(self, "digest", self.content_digest())
 
@@ -168,7 +180,7 @@ class Certificate:
 
     def check(
         self,
-        network: Network | str | Path,
+        network: Network | Objective | str | Path,
         space: object = None,
         *,
         time_limit: float = 60.0,
@@ -179,8 +191,9 @@ class Certificate:
 
         Parameters
         ----------
-        network : Network or path
-            The network the claim is about, or just its objective.
+        network : Network, Objective or path
+            The network the claim is about, or just the output; for the claim about a head, its
+            `Objective`.
         space : optional
             The space the claim should be about, in any form that `certify` takes; the one
             stored in the certificate when left out.
@@ -201,8 +214,10 @@ class Certificate:
         return check(self, network, space, time_limit=time_limit, seed=seed, progress=progress)
 
     def __str__(self) -> str:
+        about = [] if self.head is None else [f"  head    {self.head_text}"]
         lines = [
             f"Certificate ({self.kind}): {self.claim}",
+            *about,
             f"  status  {self.status} (requested gap {self.requested_gap:g})",
             f"  proof   {self.prover}, nnbo_mip {self.nnbo_mip_version}, {self.seconds:.2f} s",
             f"  network {self.network_fingerprint[:16]}…, space {self.space_fingerprint[:16]}…",
@@ -219,6 +234,15 @@ class Certificate:
             return f"{found}; nothing is claimed about other points."
         beyond = "above" if self.direction == "maximize" else "below"
         return f"no admissible point scores {beyond} {self.bound!r}; {found}."
+
+    @property
+    def head_text(self) -> str:
+        """The head as Python writes it, with its readout; empty for an output of the network."""
+        if self.head is None:
+            return ""
+        numbers = ", ".join(f"{k}={v!r}" for k, v in self.head.items() if k != "class")
+        kind = "unknown" if self.readout is None else self.readout.get("kind", "unknown")
+        return f"{self.head.get('class', 'unknown')}({numbers}) on a {kind} readout"
 
     @property
     def prover(self) -> str:

@@ -30,6 +30,9 @@ MAX_NESTING = 3
 REMEDY = "use a file that certify saved"
 
 DIRECTIONS = ("maximize", "minimize")
+ONLY_OF_HEADS = ("head", "readout")
+"""Fields that only a claim about a head writes."""
+
 INFINITIES = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
@@ -37,7 +40,11 @@ def encode(certificate: Certificate) -> dict[str, Any]:
     """Return the JSON-able content, the format and its version first."""
     content = {entry.name: getattr(certificate, entry.name) for entry in fields(certificate)}
     content["sub_certificates"] = [encode(sub) for sub in certificate.sub_certificates]
-    content = {name: _encoded(value) for name, value in content.items()}
+    content = {
+        name: _encoded(value)
+        for name, value in content.items()
+        if value is not None or name not in ONLY_OF_HEADS
+    }
     return {"format": FORMAT, "version": VERSION, **content}
 
 
@@ -108,7 +115,8 @@ def _decoded(document: Any, certificate: type[Certificate], nesting: int) -> dic
             "read it with the release of nnbo_mip that wrote it."
         )
     names = {entry.name for entry in fields(certificate)}
-    missing, unknown = names - set(document), set(document) - names - {"format", "version"}
+    missing = names - set(document) - set(ONLY_OF_HEADS)
+    unknown = set(document) - names - {"format", "version"}
     if missing or unknown:
         raise FileFormatError(
             f"a certificate has a fixed set of fields; missing {sorted(missing)}, unknown "
@@ -120,7 +128,8 @@ def _decoded(document: Any, certificate: type[Certificate], nesting: int) -> dic
             "nothing that nnbo_mip writes does that."
         )
     subs = _expect(document["sub_certificates"], list, "sub_certificates", "a list")
-    arguments = {name: DECODERS[name](document[name], name) for name in names & set(DECODERS)}
+    given = names & set(DECODERS) & set(document)
+    arguments = {name: DECODERS[name](document[name], name) for name in given}
     arguments["sub_certificates"] = tuple(
         certificate(**_decoded(sub, certificate, nesting - 1)) for sub in subs
     )
@@ -211,6 +220,14 @@ def _output(value: Any, name: str) -> str | dict[str, float]:
     return value if isinstance(value, str) else _mapping(_finite)(value, name)
 
 
+def _scalar(value: Any, name: str) -> str | bool | float:
+    return value if isinstance(value, str | bool) else _finite(value, name)
+
+
+def _scalars_in_groups(value: Any, name: str) -> Any:
+    return _mapping(_scalar)(value, name) if isinstance(value, dict) else _scalar(value, name)
+
+
 DECODERS: dict[str, Callable[[Any, str], Any]] = {
     "direction": _one_of(*DIRECTIONS),
     "status": _one_of(*get_args(Status)),
@@ -234,5 +251,7 @@ DECODERS: dict[str, Callable[[Any, str], Any]] = {
     "seed": _whole,
     "seconds": _finite,
     "counters": _mapping(_whole),
+    "head": _mapping(_scalar),
+    "readout": _mapping(_scalars_in_groups),
     "digest": _digest,
 }

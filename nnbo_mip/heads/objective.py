@@ -36,7 +36,7 @@ class Objective:
     @property
     def dimension(self) -> int:
         """d, the number of inputs."""
-        return self.readout.network.n_inputs
+        return self.readout.n_inputs
 
     def score(self, points: npt.ArrayLike) -> FloatArray:
         """Return the scores (n,) of points (n, d)."""
@@ -52,8 +52,9 @@ class Objective:
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of network, readout and head, in hexadecimal."""
+        network = storage.network_of(self.readout)
         content = {
-            "network": self.readout.network.fingerprint,
+            "network": None if network is None else network.fingerprint,
             "readout": storage.readout_to_dict(self.readout),
             "head": storage.head_to_dict(self.head),
         }

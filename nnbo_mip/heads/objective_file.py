@@ -38,6 +38,7 @@ def save(objective: Objective, path: str | Path) -> None:
         return name
 
     kind, numbers, matrices = storage.readout_parts(objective.readout)
+    network = storage.network_of(objective.readout)
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -47,7 +48,7 @@ def save(objective: Objective, path: str | Path) -> None:
             "numbers": numbers,
             "matrices": {name: put(matrix) for name, matrix in matrices.items()},
         },
-        "network": network_document(objective.readout.network, put),
+        "network": None if network is None else network_document(network, put),
     }
     header = json.dumps(document, allow_nan=False)
     write_atomically(path, npz_bytes({"header": np.array(header), **arrays}))
@@ -69,7 +70,8 @@ def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Objective:
         return arrays[name]
 
     try:
-        network = network_from_document(path, document["network"], get)
+        described = document["network"]
+        network = None if described is None else network_from_document(path, described, get)
         readout = document["readout"]
         matrices = {
             name: np.asarray(get(place), dtype=np.float64)

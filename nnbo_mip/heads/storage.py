@@ -59,6 +59,9 @@ READOUTS: dict[str, type[Any]] = {
     "quadratic": QuadraticReadout,
 }
 
+POSITIVE = ("l_max", "variance_unit")
+NOT_NEGATIVE = ("l_min", "factor", "noise")
+
 REMEDY = "use what nnbo_mip wrote"
 
 
@@ -102,7 +105,7 @@ def readout_parts(readout: Readout) -> tuple[str, dict[str, Any], dict[str, Floa
         )
     numbers: dict[str, Any] = {}
     matrices: dict[str, FloatArray] = {}
-    for entry in fields(readout):
+    for entry in fields(READOUTS[kind]):
         value = getattr(readout, entry.name)
         if isinstance(value, np.ndarray):
             matrices[entry.name] = value
@@ -118,8 +121,14 @@ def readout_to_dict(readout: Readout) -> dict[str, Any]:
     return {"kind": kind, "numbers": numbers, "matrices": digests}
 
 
+def network_of(readout: Readout) -> Network | None:
+    """Return the network that a readout reads, None where it is a function of another kind."""
+    network = getattr(readout, "network", None)
+    return network if isinstance(network, Network) else None
+
+
 def readout_from_parts(
-    network: Network, kind: object, numbers: object, matrices: Mapping[str, FloatArray]
+    network: Network | None, kind: object, numbers: object, matrices: Mapping[str, FloatArray]
 ) -> Readout:
     """Make a readout of its parts; what does not fit raises FileFormatError."""
     if not isinstance(kind, str) or kind not in READOUTS:
@@ -132,10 +141,12 @@ def readout_from_parts(
             f"the numbers of a readout must be a mapping; got {numbers!r:.80}; {REMEDY}."
         )
     given = {**numbers, **matrices}
-    _check_names(f"a readout of kind {kind}", given, READOUTS[kind], ignored=("network",))
+    if network is not None:
+        given["network"] = network
+    _check_names(f"a readout of kind {kind}", given, READOUTS[kind])
     _check_numbers(kind, numbers, matrices)
     try:
-        readout: Readout = READOUTS[kind](network, **given)
+        readout: Readout = READOUTS[kind](**given)
     except InputError as error:
         raise FileFormatError(f"the readout does not fit its network: {error}") from error
     return readout
@@ -156,10 +167,8 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str) else float(value) + 0.0
 
 
-def _check_names(
-    what: str, given: Mapping[str, Any], kind: type[Any], ignored: tuple[str, ...] = ()
-) -> None:
-    entries = [entry for entry in fields(kind) if entry.name not in ignored]
+def _check_names(what: str, given: Mapping[str, Any], kind: type[Any]) -> None:
+    entries = fields(kind)
     required = {entry.name for entry in entries if entry.default is MISSING}
     missing, unknown = required - set(given), set(given) - {entry.name for entry in entries}
     if missing or unknown:
@@ -173,20 +182,25 @@ def _check_numbers(
     kind: str, numbers: Mapping[str, Any], matrices: Mapping[str, FloatArray]
 ) -> None:
     for name, value in numbers.items():
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if name == "spread":
-            right = value in ("std", "variance")
+            right, expected = value in ("std", "variance"), "std or variance"
+        elif isinstance(value, str):
+            right, expected = READOUTS[kind].__annotations__.get(name) == "str", "a number"
         else:
-            right = is_number and bool(np.isfinite(value))
-            right = right and (value > 0.0 if name in ("l_max", "variance_unit") else value >= 0.0)
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            right, expected = is_number and bool(np.isfinite(value)), "a finite number"
+            if right and name in POSITIVE:
+                right, expected = value > 0.0, "a number > 0"
+            elif right and name in NOT_NEGATIVE:
+                right, expected = value >= 0.0, "a number >= 0"
         if not right:
             raise FileFormatError(
-                f"{name} of a readout of kind {kind} must be a finite number >= 0, or the name of "
-                f"a spread; got {value!r:.80}; {REMEDY}."
+                f"{name} of a readout of kind {kind} must be {expected}; got {value!r:.80}; "
+                f"{REMEDY}."
             )
     for name, matrix in matrices.items():
-        if matrix.ndim != 2 or not np.isfinite(matrix).all():
+        if not np.isfinite(matrix).all():
             raise FileFormatError(
-                f"{name} of a readout of kind {kind} must be a matrix of finite numbers; got "
-                f"shape {matrix.shape}; {REMEDY}."
+                f"{name} of a readout of kind {kind} must be finite numbers; got NaN or infinity "
+                f"among {matrix.size}; {REMEDY}."
             )

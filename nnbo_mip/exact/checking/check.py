@@ -18,12 +18,16 @@ import numpy as np
 
 from nnbo_mip.errors import FileFormatError, InputError
 from nnbo_mip.exact.certificate import Certificate
+from nnbo_mip.exact.checking.heads.judge import Inquiry, judge_head
 from nnbo_mip.exact.checking.recheck_bounds import BoxBounder
 from nnbo_mip.exact.checking.reproof import reprove
 from nnbo_mip.exact.monitor import Progress, ProgressCallback
 from nnbo_mip.exact.problem import Problem
 from nnbo_mip.exact.reporting import ProgressOption, reporting
 from nnbo_mip.exact.result import gap_closed
+from nnbo_mip.heads.objective import Objective
+from nnbo_mip.heads.readouts import NetworkReadout
+from nnbo_mip.heads.storage import head_from_dict
 from nnbo_mip.network.graph import Network
 from nnbo_mip.space.domain import ROW_SLACK, Domain
 from nnbo_mip.space.space import Space
@@ -76,7 +80,7 @@ class CheckResult:
 
 def check(
     certificate: Certificate,
-    network: Network | str | Path,
+    network: Network | Objective | str | Path,
     space: object = None,
     *,
     time_limit: float = 60.0,
@@ -84,16 +88,32 @@ def check(
     progress: ProgressOption = None,
 ) -> CheckResult:
     """Prove the claim of a certificate again; see `Certificate.check`."""
-    from nnbo_mip.exact.inputs import as_network, as_seed, as_time_limit
+    from nnbo_mip.exact.inputs import as_seed, as_time_limit
 
     started = time.perf_counter()
     deadline = started + as_time_limit(time_limit)
     given = None if space is None else _domain(Space.coerce(space))
-    network, seed = as_network(network), as_seed(seed)
+    subject, seed = _subject(certificate, network), as_seed(seed)
     with reporting(progress, _sign(certificate)) as callback:
         whole = None if callback is None else _clocked(callback, started, deadline)
-        verdict, reason = _judge(certificate, network, given, deadline, seed, whole)
+        verdict, reason = _judge(certificate, subject, given, deadline, seed, whole)
     return CheckResult(verdict, reason, time.perf_counter() - started)
+
+
+def _subject(certificate: Certificate, given: object) -> Network | Objective:
+    """Return what the certificate should be about, read from a file where a path is given."""
+    from nnbo_mip.exact.inputs import as_network
+
+    if certificate.head is None:
+        return as_network(given)
+    if isinstance(given, str | Path):
+        return Objective.load(given)
+    if isinstance(given, Objective):
+        return given
+    raise InputError(
+        "the certificate of a head is checked against an Objective or the file of one; got a "
+        f"{type(given).__name__}; pass Objective(readout, head)."
+    )
 
 
 def _clocked(callback: ProgressCallback, started: float, deadline: float) -> ProgressCallback:
@@ -119,7 +139,7 @@ def _sign(certificate: Certificate) -> float:
 
 def _judge(
     certificate: Certificate,
-    network: Network,
+    subject: Network | Objective,
     given: Domain | None,
     deadline: float,
     seed: int,
@@ -131,13 +151,51 @@ def _judge(
         stored = _domain(_stored_space(certificate.space))
     except FileFormatError as error:
         return "refuted", f"the space in the certificate is not one: {error}"
-    objective = _objective(certificate, network)
-    if objective is None:
-        return "refuted", "the certificate is about another network: the fingerprints differ."
     if stored.fingerprint != certificate.space_fingerprint:
         return "refuted", "the space in the certificate is not the one it names."
     if given is not None and given.fingerprint != stored.fingerprint:
         return "refuted", "the certificate is about another space: the fingerprints differ."
+    if certificate.row_slack != ROW_SLACK:
+        slack = f"{ROW_SLACK:g}, not {certificate.row_slack:g}"
+        return "refuted", f"rows count as satisfied within {slack}."
+    if certificate.head is None:
+        if isinstance(subject, Objective):
+            return "refuted", "the certificate is about an output of a network, not about a head."
+        return _judge_output(certificate, subject, stored, deadline, seed, callback)
+    if isinstance(subject, Network):
+        return "refuted", "the certificate is about a head, not about an output of a network."
+
+    def judge(sub: Certificate, objective: Objective, until: float) -> tuple[Verdict, str]:
+        part = _part_of(sub, objective)
+        if part is None:
+            return "refuted", "it is about another network or another kind of head."
+        return _judge(sub, part, stored, until, seed, callback)
+
+    return judge_head(certificate, subject, Inquiry(stored, deadline, seed, callback, judge))
+
+
+def _part_of(sub: Certificate, objective: Objective) -> Network | Objective | None:
+    """Return what a part of a claim about an objective is about: a sum of outputs, or a head."""
+    if sub.head is None:
+        readout = objective.readout
+        return readout.network if isinstance(readout, NetworkReadout) else None
+    try:
+        return Objective(objective.readout, head_from_dict(sub.head))
+    except FileFormatError:
+        return None
+
+
+def _judge_output(
+    certificate: Certificate,
+    network: Network,
+    stored: Domain,
+    deadline: float,
+    seed: int,
+    callback: ProgressCallback | None,
+) -> tuple[Verdict, str]:
+    objective = _objective(certificate, network)
+    if objective is None:
+        return "refuted", "the certificate is about another network: the fingerprints differ."
     if stored.dimension != objective.n_inputs:
         return "refuted", "the space in the certificate does not fit the network."
     sign = _sign(certificate)
@@ -182,8 +240,6 @@ def _objective(certificate: Certificate, network: Network) -> Network | None:
 def _contradictions(certificate: Certificate, problem: Problem, sign: float) -> Iterator[str]:
     """Yield what is wrong with the numbers, in sentences."""
     value, bound = sign * certificate.value, sign * certificate.bound
-    if certificate.row_slack != ROW_SLACK:
-        yield f"rows count as satisfied within {ROW_SLACK:g}, not {certificate.row_slack:g}."
     yield from _status_contradictions(certificate, value, bound)
     if certificate.x is None:
         if value != -math.inf:

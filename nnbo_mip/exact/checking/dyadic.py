@@ -109,7 +109,7 @@ def _to_float(whole: int, exponent: int) -> float:
 
 
 class ExactNetwork:
-    """A network of one output whose weights are held as dyadic numbers."""
+    """A network whose weights are held as dyadic numbers; `value` and `pieces` know one output."""
 
     def __init__(self, network: Network) -> None:
         self.n_inputs = network.n_inputs
@@ -140,6 +140,14 @@ class ExactNetwork:
             Coefficients of x, then the constant.
         output : (d + 1,)
         """
+        preactivations, outputs = self._forms(active)
+        return preactivations, outputs[0]
+
+    def outputs(self, active: list[npt.NDArray[np.bool_]]) -> Dyadic:
+        """Affine forms (m, d + 1) of all outputs when the ReLUs are switched as given."""
+        return self._forms(active)[1]
+
+    def _forms(self, active: list[npt.NDArray[np.bool_]]) -> tuple[list[Dyadic], Dyadic]:
         identity = np.eye(self.n_inputs, self.n_inputs + 1)
         sources = [Dyadic.of(identity)]
         preactivations = []
@@ -147,7 +155,7 @@ class ExactNetwork:
             z = self._apply(position, sources)
             preactivations.append(z)
             sources.append(z.where(mask[:, None]))
-        return preactivations, self._apply(-1, sources)[0]
+        return preactivations, self._apply(-1, sources)
 
     def _apply(self, position: int, sources: list[Dyadic]) -> Dyadic:
         """Apply an affine map to forms whose last column is the constant."""

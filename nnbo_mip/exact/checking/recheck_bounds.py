@@ -99,7 +99,7 @@ class BoxBounder:
         ]
         self._head = {k: network.head.dense(k)[0][:, None] for k in network.head.terms}
         self._head_bias = float(network.head.bias[0])
-        errors = _rounding_errors(network, np.maximum(np.abs(lower), np.abs(upper)))
+        errors = rounding_errors(network, np.maximum(np.abs(lower), np.abs(upper)))
         self._errors = [error[:, None] for error in errors[:-1]]
         self.output_error = float(errors[-1][0])
         """Bound on the rounding of one forward pass, and of the constant of a plane."""
@@ -257,7 +257,7 @@ def _relu_lines(low: FloatArray, high: FloatArray) -> _Lines:
     return _Lines(lower, upper, offset)
 
 
-def _rounding_errors(network: Network, size: FloatArray) -> list[FloatArray]:
+def rounding_errors(network: Network, size: FloatArray) -> list[FloatArray]:
     """Return, layer by layer and then for the output, what rounding can add; see the module."""
     ranges, sizes, gains, lengths = [size], [size], [np.ones_like(size)], [1]
     errors = []

@@ -163,7 +163,7 @@ def _provers(
         yield by_boxes
     if claim.level != -math.inf and claim.problem.network.n_relus <= MOST_RELUS:
         yield partial(by_search, "ReLU phases", recheck_phases)
-    if claimant != "phases":
+    if "phases" not in claimant:
         yield partial(by_engine, 1.0 - 1e-9, "phases", partial(_phases, seed))
     yield partial(by_engine, 0.5, *_other_solver(claimant, seed))
     if not few and claim.level != -math.inf:

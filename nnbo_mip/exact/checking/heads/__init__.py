@@ -1,0 +1,1 @@
+"""The re-proof of claims about heads, by code that made none."""

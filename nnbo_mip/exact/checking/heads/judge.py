@@ -1,0 +1,212 @@
+"""Checks of certificates of heads: nothing is believed that is not computed again.
+
+The head and the readout are those it names, its numbers fit each other, its point is admissible
+and scores what it says. A certificate with sub-certificates follows from them (`implication`),
+and each of them is proven again; one without is proven again as it is (`reproof`).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from nnbo_mip.errors import FileFormatError, NnboError
+from nnbo_mip.exact.certificate import Certificate
+from nnbo_mip.exact.certificate_gap import agrees, gap_of
+from nnbo_mip.exact.checking.heads.implication import why_not_following
+from nnbo_mip.exact.checking.heads.reproof import HeadClaim, reprove_head
+from nnbo_mip.exact.checking.heads.scores import score_bounder
+from nnbo_mip.exact.checking.reproof import Outcome
+from nnbo_mip.exact.heads.logarithms import LEAST_LOG, is_logarithm, searched
+from nnbo_mip.exact.monitor import ProgressCallback
+from nnbo_mip.heads import Head
+from nnbo_mip.heads.objective import Objective
+from nnbo_mip.heads.readouts import NetworkReadout
+from nnbo_mip.heads.storage import head_from_dict, readout_to_dict
+from nnbo_mip.space.domain import Domain
+
+SUBS_SHARE = 0.8
+"""Share of the time that sub-certificates may take; the rest is for the claim itself."""
+
+VALUE_ROUNDING = 1e-11
+"""Relative difference of scores that two machines may compute at one point, beside what the
+rounding of their networks' passes explains."""
+
+
+@dataclass(frozen=True, eq=False)
+class Inquiry:
+    """What all certificates of one check share.
+
+    Parameters
+    ----------
+    domain : Domain
+        The space of the certificate.
+    deadline : float
+        A time of `time.perf_counter`.
+    seed : int
+    callback : callable or None
+    judge : callable
+        Judges a sub-certificate about the given function until a deadline.
+    """
+
+    domain: Domain
+    deadline: float
+    seed: int
+    callback: ProgressCallback | None
+    judge: Callable[[Certificate, Objective, float], Outcome]
+
+
+def judge_head(certificate: Certificate, given: Objective, inquiry: Inquiry) -> Outcome:
+    """Prove the claim of a certificate about an objective again.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        Its digest and space are right; it has a head.
+    given : Objective
+        What it should be about; EI and PI stand for their logarithms as well.
+    inquiry : Inquiry
+    """
+    try:
+        head = head_from_dict(certificate.head)
+        objective = Objective(given.readout, head)
+        mismatch = _mismatch(certificate, given, objective, inquiry.domain)
+    except FileFormatError as error:
+        return "refuted", f"the head in the certificate is not one: {error}"
+    except NnboError as error:
+        return "undecided", f"the objective cannot be compared with the certificate: {error}"
+    if mismatch:
+        return "refuted", mismatch
+    for contradiction in _contradictions(certificate, objective, inquiry.domain):
+        return "refuted", contradiction
+    if certificate.status == "heuristic":
+        return "confirmed", "the value is right; the certificate claims no bound."
+    deadline = inquiry.deadline
+    if certificate.sub_certificates:
+        verdict, reason = _judge_parts(certificate, objective, inquiry)
+        if verdict != "undecided":
+            return verdict, reason
+    x = None if certificate.x is None else np.array(certificate.x)
+    claim = HeadClaim(objective, inquiry.domain, certificate.bound, certificate.prover, x)
+    return reprove_head(claim, deadline, inquiry.seed, inquiry.callback)
+
+
+def _mismatch(
+    certificate: Certificate, given: Objective, objective: Objective, domain: Domain
+) -> str:
+    """Return why the certificate is not about what was given, in a sentence; empty if it is."""
+    if objective.head not in (given.head, searched(given.head)):
+        return "the certificate is about another head: the numbers differ."
+    if certificate.readout is None or _plain(certificate.readout) != readout_to_dict(given.readout):
+        return "the certificate is about another readout: the numbers or matrices differ."
+    if objective.fingerprint != certificate.objective_fingerprint:
+        return "the certificate is about another objective: the fingerprints differ."
+    if network_fingerprint(objective) != certificate.network_fingerprint:
+        return "the certificate is about another network: the fingerprints differ."
+    if domain.dimension != objective.dimension:
+        return "the space in the certificate does not fit the objective."
+    return ""
+
+
+def network_fingerprint(objective: Objective) -> str:
+    """Return that of the network, or of the objective where there is none."""
+    readout = objective.readout
+    if isinstance(readout, NetworkReadout):
+        return readout.network.fingerprint
+    return objective.fingerprint
+
+
+def _plain(content: Mapping[str, object]) -> dict[str, object]:
+    return {k: dict(v) if isinstance(v, Mapping) else v for k, v in content.items()}
+
+
+# -- numbers ------------------------------------------------------------------------------
+
+
+def _contradictions(
+    certificate: Certificate, objective: Objective, domain: Domain
+) -> Iterator[str]:
+    """Yield what is wrong with the numbers, in sentences."""
+    if certificate.direction != "maximize" or certificate.output is not None:
+        yield "a head is maximized, and stands for the output itself."
+    yield from _status_contradictions(certificate, objective.head)
+    if certificate.x is None:
+        if certificate.value != -math.inf:
+            yield "it names a value but no point that has it."
+        return
+    x = np.array(certificate.x)
+    if x.size != domain.dimension or not domain.admissible(x[None, :])[0]:
+        yield "its point is not admissible."
+        return
+    low, high = _score_interval(objective, domain, x)
+    if not low <= certificate.value <= high:
+        computed = float(objective.score(x[None, :])[0])
+        yield f"the score at its point is {computed!r}, not {certificate.value!r}."
+
+
+def _score_interval(
+    objective: Objective, domain: Domain, x: np.ndarray[tuple[int], np.dtype[np.float64]]
+) -> tuple[float, float]:
+    """Return between what a float64 evaluation of the score at a point lies on any machine."""
+    scores = score_bounder(objective, domain)
+    low = high = float(objective.score(x[None, :])[0])
+    if scores is not None:
+        # In real arithmetic; a float64 pass may be as far from it as its bounds are.
+        ends = scores.interval(x[None, :])
+        width = float(ends[1][0] - ends[0][0])
+        low, high = min(low, float(ends[0][0]) - width), max(high, float(ends[1][0]) + width)
+    rounding = VALUE_ROUNDING * max(abs(low), abs(high))
+    low, high = low - rounding, high + rounding
+    if is_logarithm(objective.head):
+        low, high = max(low, LEAST_LOG), max(high, LEAST_LOG)
+    return low, high
+
+
+def _status_contradictions(certificate: Certificate, head: Head) -> Iterator[str]:
+    status, value, bound = certificate.status, certificate.value, certificate.bound
+    gap = certificate.gap
+    if certificate.requested_gap < 0.0 or math.isnan(value) or math.isnan(bound):
+        yield "its numbers are not ordered."
+    elif value > bound:
+        yield "its value lies beyond its bound."
+    elif (certificate.kind == "none") != (status == "heuristic"):
+        yield f"a bound of kind {certificate.kind!r} does not make the status {status!r}."
+    elif status == "heuristic":
+        if bound != math.inf:
+            yield "a heuristic result claims no bound, but a finite one is written."
+    elif status == "infeasible":
+        if certificate.x is not None or bound != -math.inf:
+            yield "where no admissible point exists there is no value and no bound."
+    elif not agrees(head, status, value, bound, certificate.requested_gap):
+        yield f"value and bound do not make the status {status!r}."
+    elif math.isfinite(distance := gap_of(head, value, bound)) and gap != distance:
+        yield f"the distance of value and bound is {distance!r}, not {gap!r}."
+
+
+# -- parts --------------------------------------------------------------------------------
+
+
+def _judge_parts(certificate: Certificate, objective: Objective, inquiry: Inquiry) -> Outcome:
+    """Check that the bound follows from the sub-certificates, and prove each again."""
+    reason = why_not_following(certificate.sub_certificates, objective, certificate.bound)
+    if reason:
+        return "refuted", f"the bound does not follow from its sub-certificates: {reason}"
+    end = inquiry.deadline
+    left = len(certificate.sub_certificates)
+    for position, sub in enumerate(certificate.sub_certificates):
+        now = time.perf_counter()
+        deadline = now + SUBS_SHARE * max(0.0, end - now) / left
+        verdict, reason = inquiry.judge(sub, objective, deadline)
+        if verdict != "confirmed":
+            return verdict, f"sub-certificate {position} is {verdict}: {reason}"
+        left -= 1
+    count = len(certificate.sub_certificates)
+    return (
+        "confirmed",
+        f"no admissible point scores above {certificate.bound!r}: it follows from {count} lines, "
+        "each of which was proven again.",
+    )

@@ -1,0 +1,171 @@
+"""Proves or disproves a bound of a head again, by whatever did not make it.
+
+First an attack: a point whose score exceeds the bound for certain ends the matter. Then, where
+the claim is one about a weighted sum of outputs, the provers of such claims (`checking.reproof`);
+elsewhere the search over boxes that was written for checking heads.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from nnbo_mip.exact.checking.heads.attack import high_points
+from nnbo_mip.exact.checking.heads.boxes import MOST_FREE, HeadRecheck, counterexample
+from nnbo_mip.exact.checking.heads.reduction import problem_of, reduced
+from nnbo_mip.exact.checking.heads.scores import ScoreBounder, score_bounder
+from nnbo_mip.exact.checking.reproof import Outcome, reprove
+from nnbo_mip.exact.monitor import REPORT_INTERVAL, Progress, ProgressCallback
+from nnbo_mip.exact.problem import Problem
+from nnbo_mip.heads import EmpiricalImprovement, MaxValueEntropy, ProbabilityOfImprovement
+from nnbo_mip.heads.entropy import CEILING
+from nnbo_mip.heads.objective import Objective
+from nnbo_mip.heads.probability import LogProbability
+from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.network.graph import Network
+from nnbo_mip.space.domain import Domain
+
+
+@dataclass(frozen=True, eq=False)
+class HeadClaim:
+    """``score(x) <= level`` for every admissible x.
+
+    Parameters
+    ----------
+    objective : Objective
+    domain : Domain
+    level : float
+        ``-inf`` claims that there is no admissible point.
+    claimant : str
+        Who made the claim, and will not be asked.
+    x : (d,) array or None
+        The best point the claimant knew.
+    """
+
+    objective: Objective
+    domain: Domain
+    level: float
+    claimant: str
+    x: FloatArray | None
+
+    @property
+    def sentence(self) -> str:
+        """The claim in words."""
+        return f"no admissible point scores above {self.level!r}"
+
+    def refuted_by(self, x: FloatArray) -> Outcome:
+        """Refute the claim with an admissible point."""
+        value = float(self.objective.score(x[None, :])[0])
+        return (
+            "refuted",
+            f"{x.tolist()} is admissible and scores {value!r}, beyond {self.level!r}.",
+        )
+
+
+def reprove_head(
+    claim: HeadClaim, deadline: float, seed: int, callback: ProgressCallback | None = None
+) -> Outcome:
+    """Decide whether a claim holds, until a time of `time.perf_counter`."""
+    if claim.level == math.inf:
+        return "confirmed", "an infinite bound holds."
+    if claim.level == -math.inf:
+        return _reprove_emptiness(claim, deadline, seed, callback)
+    scores = score_bounder(claim.objective, claim.domain)
+    if scores is None:
+        return "undecided", f"{claim.sentence}: {_unknown(claim.objective)}"
+    known = np.empty((0, claim.domain.dimension)) if claim.x is None else claim.x[None, :]
+    points = high_points(claim.objective, claim.domain, known, seed)
+    higher = counterexample(claim.objective, claim.domain, scores, claim.level, points)
+    if higher is not None:
+        return claim.refuted_by(higher)
+    if claim.level >= _largest_possible(claim.objective):
+        return "confirmed", f"{claim.sentence}: no score of this head is larger."
+    remaining = max(0.0, deadline - time.perf_counter())
+    x = points[0] if len(points) else None
+    simpler = reduced(claim.objective, claim.domain, claim.level)
+    if simpler is None:
+        return _by_boxes(claim, scores, x, remaining, callback)
+    problem = problem_of(simpler, claim.domain)
+    verdict, reason = reprove(
+        problem, simpler.level, 1.0, x, claim.claimant, deadline, seed, callback
+    )
+    if verdict == "refuted":
+        # The simpler claim may be the stronger one, so its counterexample has to be one of both.
+        left = max(0.0, deadline - time.perf_counter())
+        return _by_boxes(claim, scores, x, left, callback)
+    return verdict, f"{claim.sentence}: as a sum of outputs, {reason}"
+
+
+def _by_boxes(
+    claim: HeadClaim,
+    scores: ScoreBounder,
+    best: FloatArray | None,
+    seconds: float,
+    callback: ProgressCallback | None,
+) -> Outcome:
+    search = HeadRecheck(claim.objective, claim.domain, scores, claim.level, best)
+    if not search.fits:
+        return (
+            "undecided",
+            f"{claim.sentence}: more than {MOST_FREE} coordinates are too many for boxes.",
+        )
+    answer = search.run(seconds, _watch(claim, seconds, callback))
+    if answer.verdict == "proved":
+        return "confirmed", f"{claim.sentence}: proven again with {answer.count:,} boxes."
+    if answer.x is not None and answer.verdict == "counterexample":
+        return claim.refuted_by(answer.x)
+    if answer.x is not None:
+        place = answer.x.tolist()
+        reason = f"boxes cannot tell the bound from the score at {place}."
+    else:
+        reason = f"boxes had settled {answer.share:.0%} of the space when time was up."
+    return "undecided", f"{claim.sentence}: neither proven nor disproven; {reason}"
+
+
+def _reprove_emptiness(
+    claim: HeadClaim, deadline: float, seed: int, callback: ProgressCallback | None
+) -> Outcome:
+    nothing = Network.from_layers([(np.zeros((1, claim.domain.dimension)), np.zeros(1))])
+    problem = Problem(nothing, claim.domain)
+    return reprove(problem, claim.level, 1.0, None, claim.claimant, deadline, seed, callback)
+
+
+def _largest_possible(objective: Objective) -> float:
+    head = objective.head
+    if isinstance(head, ProbabilityOfImprovement):
+        return 1.0
+    if isinstance(head, EmpiricalImprovement):
+        return 1.0 if head.kind == "pi" else math.inf
+    if isinstance(head, LogProbability):
+        return 0.0
+    return CEILING * (1.0 + 1e-12) if isinstance(head, MaxValueEntropy) else math.inf
+
+
+def _unknown(objective: Objective) -> str:
+    head, readout = type(objective.head).__name__, type(objective.readout).__name__
+    return f"nothing that was written for checking bounds a {head} on a {readout} like this one."
+
+
+def _watch(
+    claim: HeadClaim, seconds: float, callback: ProgressCallback | None
+) -> Callable[[int, float], None]:
+    """Return what reports the work of boxes a few times a second."""
+    started = time.perf_counter()
+    last = -math.inf
+    value = -math.inf if claim.x is None else float(claim.objective.score(claim.x[None, :])[0])
+
+    def watch(count: int, share: float) -> None:
+        nonlocal last
+        now = time.perf_counter()
+        if callback is None or now - last < REPORT_INTERVAL:
+            return
+        last = now
+        work = {"percent_settled": int(100.0 * share), "looked_at": count}
+        spent = now - started
+        callback(Progress("boxes", value, claim.level, spent, max(0.0, seconds - spent), work))
+
+    return watch

@@ -1,0 +1,211 @@
+"""Bounds of an objective's score: at points from both sides, over boxes by its excess."""
+
+from __future__ import annotations
+
+import abc
+import math
+from functools import cached_property
+
+import numpy as np
+
+from nnbo_mip.exact.checking.dyadic import ExactNetwork
+from nnbo_mip.exact.checking.heads.excess import ExcessBounder
+from nnbo_mip.exact.checking.heads.outputs import RELATIVE, Drawn, OutputBounder, Summed
+from nnbo_mip.exact.checking.heads.pieces import ExactPieces
+from nnbo_mip.exact.checking.heads.stds import CurveBounder, StdBounder, output_forms, std_bounder
+from nnbo_mip.heads import (
+    EmpiricalImprovement,
+    ExpectedImprovement,
+    LinearHead,
+    MomentHead,
+    QuantileImprovement,
+)
+from nnbo_mip.heads.objective import Objective
+from nnbo_mip.heads.probability import LogProbability
+from nnbo_mip.heads.readouts import MembersReadout
+from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.space.domain import Domain
+
+SCORE_ERROR = 1e-11
+"""Relative error of every head's float64 score, and absolute one of logarithms; generously."""
+
+
+class ScoreBounder(abc.ABC):
+    """Bounds the score of one objective over one domain."""
+
+    bounder: OutputBounder
+
+    def excess(self, drawn: Drawn, level: float) -> FloatArray:
+        """Return a convex function at the vertices (V, B) of boxes: negative where score <= level.
+
+        Infinite where nothing is known.
+        """
+        return self._excess(self.bounder, drawn, level)
+
+    def excess_of_pieces(self, drawn: Drawn, level: float) -> FloatArray:
+        """Return the same (V, patterns) on one box, pattern by pattern, without rounding."""
+        pieces = ExactPieces(self.exact, drawn)
+        return self._excess(pieces, pieces.drawn, level)
+
+    @cached_property
+    def exact(self) -> ExactNetwork:
+        """The network in exact arithmetic, made when it is first needed."""
+        return ExactNetwork(self.bounder.network)
+
+    @abc.abstractmethod
+    def _excess(self, bounder: Summed, drawn: Drawn, level: float) -> FloatArray:
+        """Return the excess from sums of outputs."""
+
+    @abc.abstractmethod
+    def interval(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return ends (n,) of the scores at points (n, d), in real arithmetic."""
+
+    def floats_per_box(self, free: int) -> int:
+        """Size of the largest intermediate array, a box."""
+        return self.bounder.floats_per_box + (1 << free) * 4
+
+
+def score_bounder(objective: Objective, domain: Domain) -> ScoreBounder | None:
+    """Return what bounds the score of an objective; None where nothing is known about it."""
+    head, readout = objective.head, objective.readout
+    box = domain.lower, domain.upper
+    if isinstance(head, EmpiricalImprovement) and isinstance(readout, MembersReadout):
+        outputs = OutputBounder(readout.network, ("mean", *readout.names), *box)
+        return MemberScore(head, outputs) if outputs.is_useful else None
+    stds = std_bounder(readout)
+    if not isinstance(head, MomentHead) or stds is None:
+        return None
+    outputs = OutputBounder(stds.network, stds.outputs, *box)
+    return MomentScore(head, stds, outputs) if outputs.is_useful else None
+
+
+class MomentScore(ScoreBounder):
+    """The score of a head that reads mean and std."""
+
+    def __init__(self, head: MomentHead, stds: StdBounder, bounder: OutputBounder) -> None:
+        self.head, self.stds, self.bounder = head, stds, bounder
+        self._over: ExcessBounder | None = None
+
+    def floats_per_box(self, free: int) -> int:
+        """Size of the largest intermediate array, a box."""
+        plain = super().floats_per_box(free)
+        if isinstance(self.stds, CurveBounder):
+            return plain
+        outputs = len(self.bounder.errors)
+        return max(plain, outputs * max(self.bounder.floats_per_box, 1 << (free + 1)))
+
+    def _excess(self, bounder: Summed, drawn: Drawn, level: float) -> FloatArray:
+        """Return the excess of the head; see `excess`."""
+        if self._over is None or self._over.level != level:
+            self._over = ExcessBounder(self.head, level)
+        bounds = self._over
+        mean = None
+        joint = isinstance(self.stds, CurveBounder) and not bounds.reads_mean_apart
+        if not joint:
+            mean = bounder.sums_at_vertices(drawn, self._only_mean(drawn.count))
+        shape = (1 << len(drawn.free), drawn.count)
+        return bounds.at_vertices(mean, self.stds.bound(bounder, drawn), shape)
+
+    def interval(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return ends of the scores."""
+        at = points.T
+        drawn = self.bounder.draw(at, at)
+        weights = self._only_mean(drawn.count)
+        high = self.bounder.sums_at_vertices(drawn, weights)[0]
+        low = -self.bounder.sums_at_vertices(drawn, -weights)[0]
+        std = self.stds.bound(self.bounder, drawn)
+        return score_interval(self.head, (low, high), (std.low, std.high))
+
+    def _only_mean(self, count: int) -> FloatArray:
+        weights = np.zeros((len(self.bounder.errors), count))
+        weights[0] = 1.0
+        return weights
+
+
+def score_interval(
+    head: MomentHead, means: tuple[FloatArray, FloatArray], stds: tuple[FloatArray, FloatArray]
+) -> tuple[FloatArray, FloatArray]:
+    """Return ends (n,) of scores of means and stds between ends (n,)."""
+    known = np.isfinite([*means, *stds]).all(axis=0)
+    means = np.where(known, means[0], 0.0), np.where(known, means[1], 0.0)
+    stds = np.where(known, stds[0], 1.0), np.where(known, stds[1], 1.0)
+    if isinstance(head, QuantileImprovement):
+        loss, spread = head.terms(stds[1])[0], head.terms(stds[0])[1]
+        inner = ExpectedImprovement(head.threshold)
+        low = inner.score(means[0] - loss - RELATIVE * (np.abs(means[0]) + loss), spread)
+    else:
+        # In the std every other head goes one way while the mean stays.
+        low = np.minimum(head.score(means[0], stds[0]), head.score(means[0], stds[1]))
+    high = head.largest(means[1], *stds)
+    errors = [
+        _error(head, score, *ends)
+        for score, ends in ((low, (means[0], stds[1])), (high, (means[1], stds[1])))
+    ]
+    return (
+        np.where(known, low - errors[0], -np.inf),
+        np.where(known, high + errors[1], np.inf),
+    )
+
+
+def _error(head: MomentHead, score: FloatArray, mean: FloatArray, std: FloatArray) -> FloatArray:
+    if isinstance(head, LinearHead):
+        sizes = np.abs(head.mean_weight * mean) + np.abs(head.std_weight * std)
+        return 4.0 * RELATIVE * (sizes + abs(head.constant))
+    size = np.where(np.isfinite(score), np.abs(score), 0.0)
+    is_log = isinstance(head, LogProbability) or (
+        isinstance(head, ExpectedImprovement) and head.log
+    )
+    # Of scores that are not logarithms nothing is left to refute where they underflow.
+    return SCORE_ERROR * (size + 1.0) if is_log else SCORE_ERROR * size + 1e-300
+
+
+class MemberScore(ScoreBounder):
+    """The empirical scores, which rise in every member."""
+
+    def __init__(self, head: EmpiricalImprovement, bounder: OutputBounder) -> None:
+        self.head, self.bounder = head, bounder
+        self.count = len(bounder.errors) - 1
+
+    def floats_per_box(self, free: int) -> int:
+        """Size of the largest intermediate array, a box."""
+        return (self.count + 1) * max(self.bounder.floats_per_box, 1 << (free + 1))
+
+    def _excess(self, bounder: Summed, drawn: Drawn, level: float) -> FloatArray:
+        """Return the average of the members' excess, or that of the member which decides."""
+        middle, half = output_forms(bounder, drawn)
+        over = middle + half - self.head.threshold
+        over = over + RELATIVE * (np.abs(middle) + half + abs(self.head.threshold))
+        if self.head.kind == "ei":
+            total = np.maximum(over, 0.0).mean(axis=0)
+            excess = total * (1.0 + RELATIVE * (self.count + 4)) - level + RELATIVE * abs(level)
+        else:
+            least = (middle - half - self.head.threshold).min(axis=1)
+            excess = self._of_counts(over, least, level)
+        return np.where(np.isnan(excess), np.inf, excess)
+
+    def _of_counts(self, over: FloatArray, least: FloatArray, level: float) -> FloatArray:
+        """Return the excess of a share: above the level it takes one member more than allowed."""
+        allowed = int((np.arange(self.count + 1) / self.count <= level).sum()) - 1
+        highest = np.asarray(over.max(axis=1))  # (M, B)
+        possible = np.asarray(highest >= 0.0)
+        number = possible.sum(axis=0)
+        undecided = np.asarray(possible & (least < 0.0))
+        chosen = np.where(undecided, highest, np.inf).argmin(axis=0)
+        boxes = np.arange(over.shape[2])
+        decisive = (number == allowed + 1) & undecided[chosen, boxes]
+        excess = np.where(decisive, over[chosen, :, boxes].T, np.inf)
+        return np.where(number <= allowed, -1.0, excess)
+
+    def interval(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return ends of the scores."""
+        middle, half = output_forms(self.bounder, self.bounder.draw(points.T, points.T))
+        low, high = (middle - half)[:, 0].T, (middle + half)[:, 0].T
+        known = np.asarray(np.isfinite(np.hstack([low, high])).all(axis=1, keepdims=True))
+        low, high = np.where(known, low, 0.0), np.where(known, high, 0.0)
+        rounding = 2.0 * RELATIVE * (np.abs(low) + np.abs(high) + abs(self.head.threshold))
+        ends = self.head.score(low - rounding), self.head.score(high + rounding)
+        error = RELATIVE * (self.count + 8) if self.head.kind == "ei" else 0.0
+        return (
+            np.where(known[:, 0], ends[0] * (1.0 - error), -math.inf),
+            np.where(known[:, 0], ends[1] * (1.0 + error), math.inf),
+        )

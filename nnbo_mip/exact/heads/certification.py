@@ -1,0 +1,201 @@
+"""From the answer about a head to its certificate.
+
+Where the bound follows from lines that linear problems have proven (the sandwiches), each line
+that matters becomes a sub-certificate: a weighted sum of mean and std is the claim of a
+`LinearHead` on the same readout, one of mean and relu(raw) a claim about the network's outputs.
+A bound that was proven in another way stands by itself: linear heads and ratios are one linear
+problem, which restates the claim, and boxes have no parts.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from nnbo_mip.exact.certificate import Certificate
+from nnbo_mip.exact.certificate_gap import agrees, gap_of
+from nnbo_mip.exact.checking.heads.implication import needed_lines, why_not_following
+from nnbo_mip.exact.heads.answer import HeadResult, Step
+from nnbo_mip.exact.heads.question import HeadProblem
+from nnbo_mip.exact.result import Status
+from nnbo_mip.heads import Head, LinearHead
+from nnbo_mip.heads.objective import Objective
+from nnbo_mip.heads.storage import head_to_dict, network_of, readout_to_dict
+from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.space.domain import ROW_SLACK, Domain
+from nnbo_mip.space.space import Space
+from nnbo_mip.version import __version__
+
+SOLVER = re.compile(r"mip:([^,)\s]+)")
+
+
+def certificate_of(
+    problem: HeadProblem,
+    result: HeadResult,
+    *,
+    space: Space | Domain | Mapping[str, Any] | None = None,
+    requested_gap: float,
+    seed: int,
+    seconds: float,
+) -> Certificate:
+    """Write down what was proven about a head.
+
+    Parameters
+    ----------
+    problem : HeadProblem
+    result : HeadResult
+        An answer to `problem`.
+    space : Space, Domain or mapping, optional
+        What `problem.domain` came from, or its dict; the domain itself when left out.
+    requested_gap : float
+        The gap at which the search was to end.
+    seed : int
+        Of the search.
+    seconds : float
+        Wall time of the search.
+
+    Raises `UnsupportedError` for heads and readouts that no certificate can name.
+    """
+    given = problem.domain if space is None else space
+    stored = given.to_dict() if isinstance(given, Space | Domain) else given
+    writer = _Writer(problem, stored, requested_gap, seed, seconds)
+    return writer.whole(result)
+
+
+class _Writer:
+    """Fills in what all parts of one certificate share."""
+
+    def __init__(
+        self,
+        problem: HeadProblem,
+        space: Mapping[str, Any],
+        requested_gap: float,
+        seed: int,
+        seconds: float,
+    ) -> None:
+        self.problem, self.space = problem, space
+        self.requested_gap, self.seed, self.seconds = requested_gap, seed, seconds
+        self.readout = problem.readout
+        self.network = network_of(problem.readout)
+
+    def whole(self, result: HeadResult) -> Certificate:
+        head = self.problem.head
+        if result.head.startswith("log") and result.status != "infeasible":
+            head = self.problem.searched
+        return self._write(
+            Objective(self.readout, head),
+            value=result.value,
+            bound=result.bound,
+            kind=result.kind,
+            status=result.status,
+            x=result.x,
+            engine=result.engine,
+            counters=result.counters,
+            requested_gap=self.requested_gap,
+            parts=self._parts(Objective(self.readout, head), result),
+        )
+
+    def _parts(self, objective: Objective, result: HeadResult) -> tuple[Certificate, ...]:
+        """Return the claims of the lines from which the bound follows; none if it does not."""
+        if isinstance(objective.head, LinearHead) or not math.isfinite(result.bound):
+            return ()
+        parts = tuple(self._part(step) for step in result.steps if _is_line(step))
+        if why_not_following(parts, objective, result.bound):
+            return ()
+        return needed_lines(parts)
+
+    def _part(self, step: Step) -> Certificate:
+        weights = dict(step.weights)
+        head: Head | None = None
+        if "relu_raw" not in weights:
+            head = LinearHead(weights.get("mean", 0.0), weights.get("std", 0.0))
+            objective = Objective(self.readout, head)
+            value = -math.inf if step.x is None else float(objective.score(step.x[None, :])[0])
+        else:
+            assert self.network is not None
+            output = self.network.objective(weights)
+            value = -math.inf if step.x is None else float(output.evaluate(step.x[None, :], 0)[0])
+        bound = max(step.bound, value)
+        status: Status = "optimal" if agrees(None, "optimal", value, bound, 0.0) else "feasible"
+        return self._write(
+            weights if head is None else objective,
+            value=value,
+            bound=bound,
+            kind=step.kind,
+            status=status,
+            x=step.x,
+            engine=step.engine,
+            counters=step.counters,
+            requested_gap=0.0,
+        )
+
+    def _write(
+        self,
+        about: Objective | Mapping[str, float],
+        *,
+        value: float,
+        bound: float,
+        kind: Any,
+        status: Status,
+        x: FloatArray | None,
+        engine: str,
+        counters: Mapping[str, int],
+        requested_gap: float,
+        parts: tuple[Certificate, ...] = (),
+    ) -> Certificate:
+        head = about.head if isinstance(about, Objective) else None
+        if isinstance(about, Objective):
+            fingerprint = about.fingerprint
+        else:
+            assert self.network is not None
+            fingerprint = self.network.objective(about).fingerprint
+        network = self.network
+        solver, version = _solver_of(engine)
+        return Certificate(
+            direction="maximize",
+            status=status,
+            kind=kind,
+            value=value,
+            bound=bound,
+            gap=math.nan if status == "infeasible" else gap_of(head, value, bound),
+            x=None if x is None else tuple(x.tolist()),
+            requested_gap=requested_gap,
+            row_slack=ROW_SLACK,
+            output=None if isinstance(about, Objective) else about,
+            engine=engine,
+            solver=solver,
+            solver_version=version,
+            nnbo_mip_version=__version__,
+            network_fingerprint=fingerprint if network is None else network.fingerprint,
+            objective_fingerprint=fingerprint,
+            space=self.space,
+            space_fingerprint=self.problem.domain.fingerprint,
+            float32_difference=None if network is None else network.float32_difference,
+            seed=self.seed,
+            seconds=self.seconds,
+            counters={name: int(count) for name, count in counters.items()},
+            sub_certificates=parts,
+            head=None if head is None else head_to_dict(head),
+            readout=None if head is None else readout_to_dict(self.readout),
+        )
+
+
+def _is_line(step: Step) -> bool:
+    """Whether a step proved a finite bound on a sum with weights that make a line."""
+    weights = dict(step.weights)
+    second = weights.get("std", -weights.get("relu_raw", 0.0))
+    known = set(weights) <= {"mean", "std"} or set(weights) <= {"mean", "relu_raw"}
+    rises = weights.get("mean", 0.0) >= 0.0 and second >= 0.0
+    return known and rises and step.kind != "none" and math.isfinite(step.bound)
+
+
+def _solver_of(engine: str) -> tuple[str | None, str | None]:
+    """Return name and version of the first solver that an engine's name mentions."""
+    found = SOLVER.search(engine)
+    if found is None:
+        return None, None
+    from nnbo_mip.exact.backends import get_backend
+
+    return found[1], get_backend(found[1]).version()
