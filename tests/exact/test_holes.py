@@ -1,0 +1,278 @@
+"""Every engine over domains with holes, against exact arithmetic, grids and each other."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nnbo_mip as nm
+from nnbo_mip.exact.bounds.preactivations import proven_bounds
+from nnbo_mip.exact.branching import phases
+from nnbo_mip.exact.formulation import FORMULATIONS, encode
+from nnbo_mip.exact.formulation.export import export
+from nnbo_mip.exact.monitor import Monitor
+from nnbo_mip.exact.primal import climb
+from nnbo_mip.exact.primal_holes import boxes_beside
+from nnbo_mip.exact.problem import Problem
+from nnbo_mip.space.domain import Domain, Grid, Holes
+from nnbo_mip.testing.exact_maximum import exact_maximum
+from tests.exact.hole_cases import hole_case, peak
+from tests.exact.random_problems import random_network
+
+SCIP = pytest.mark.skipif(not importlib.util.find_spec("pyscipopt"), reason="SCIP is missing")
+
+WAYS: list[Any] = [
+    pytest.param({"method": "boxes"}, id="boxes"),
+    pytest.param({"method": "phases"}, id="phases"),
+    pytest.param({"method": "bab"}, id="bab"),
+    pytest.param({"method": "auto"}, id="auto"),
+    pytest.param({"method": "mip"}, id="mip:highs"),
+    pytest.param({"method": "mip", "formulation": "partition"}, id="mip:highs:partition"),
+    pytest.param({"method": "mip", "solver": "scip"}, id="mip:scip", marks=SCIP),
+    pytest.param(
+        {"method": "mip", "solver": "scip", "formulation": "sos1"}, id="mip:scip:sos1", marks=SCIP
+    ),
+]
+EXACT: list[Any] = [*WAYS, pytest.param({"method": "enumerate"}, id="enumerate")]
+
+
+def away(problem: Problem, points: Any, eps: float) -> Problem:
+    return Problem(problem.network, problem.domain.away_from(points, eps))
+
+
+def assert_right(problem: Problem, result: nm.CertifyResult, status: str = "optimal") -> None:
+    """Compare a result with the maximum in real arithmetic, which has no tolerance at all."""
+    true = exact_maximum(problem.network, problem.domain)
+    if true.value is None:
+        assert result.status == "infeasible"
+        return
+    assert result.status == status
+    assert result.bound >= true.value
+    assert problem.domain.admissible(result.x)[0]
+    assert result.value <= float(true.value) + problem.rounding.output
+    assert result.gap <= 1e-4 * max(1.0, abs(result.value))
+
+
+# -- small problems ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", WAYS)
+@pytest.mark.parametrize("block", range(4))
+def test_random_problems_have_their_exact_maximum(options: dict[str, Any], block: int) -> None:
+    for seed in range(12 * block, 12 * block + 12):
+        problem = hole_case(seed)
+        assert_right(problem, nm.certify(problem.network, problem.domain, **options))
+
+
+def test_enumerated_problems_have_their_exact_maximum() -> None:
+    for seed in range(60):
+        problem = hole_case(seed)
+        free = [
+            g is None and a < b
+            for g, a, b in zip(
+                problem.domain.grids, problem.domain.lower, problem.domain.upper, strict=True
+            )
+        ]
+        if sum(free) <= 2:
+            result = nm.certify(problem.network, problem.domain, method="enumerate")
+            assert_right(problem, result)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_judge_agrees_with_a_dense_grid(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    network = random_network(rng, 2, (6,))
+    domain = Domain([-1.0, -2.0], [2.0, 1.0]).away_from(rng.uniform(-1, 1, (6, 2)), 0.5)
+    axes = [np.linspace(a, b, 241) for a, b in zip(domain.lower, domain.upper, strict=True)]
+    points = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
+    points = points[domain.admissible(points)]
+    best = float(network.evaluate(points, 0).max())
+    true = exact_maximum(network, domain)
+    assert true.value is not None
+    steepest = np.abs(network.value_and_gradient(points)[1]).sum(axis=1).max()
+    assert best <= float(true.value) + 1e-12
+    assert float(true.value) <= best + 2.0 * steepest * 3.0 / 240
+
+
+# -- a hole over the maximum ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", EXACT)
+def test_a_hole_exactly_over_the_maximizer(options: dict[str, Any]) -> None:
+    problem, top = peak(2, 0)
+    problem = away(problem, top, 0.25)
+    result = nm.certify(problem.network, problem.domain, **options)
+    assert_right(problem, result)
+    assert result.x is not None
+    assert np.abs(result.x - top).max() >= 0.25
+
+
+@pytest.mark.parametrize("options", WAYS)
+def test_a_hole_over_the_maximizer_in_five_dimensions(options: dict[str, Any]) -> None:
+    problem, top = peak(5, 1)
+    slopes = problem.network.head.dense(1)[0]
+    problem = away(problem, top, 0.25)
+    # The cheapest face: its slope times the distance.
+    best = 1.0 - 0.25 * np.abs(slopes).min()
+    result = nm.certify(problem.network, problem.domain, **options)
+    assert result.status == "optimal"
+    assert result.bound >= best - 1e-9
+    assert result.value == pytest.approx(best, abs=2e-4)
+
+
+@pytest.mark.parametrize("options", EXACT)
+def test_holes_side_by_side_push_the_maximum_past_all_of_them(options: dict[str, Any]) -> None:
+    problem, top = peak(2, 2)
+    steps = np.array(list(itertools.product((-0.1, 0.0, 0.1), repeat=2)))
+    problem = away(problem, top + steps, 0.1)
+    slopes = np.abs(problem.network.head.dense(1)[0])
+    result = nm.certify(problem.network, problem.domain, **options)
+    assert result.value == pytest.approx(1.0 - 0.2 * slopes.min(), abs=2e-4)
+    assert result.bound >= 1.0 - 0.2 * slopes.min() - 1e-9
+
+
+@pytest.mark.parametrize("options", EXACT)
+def test_two_holes_that_touch_leave_their_common_face(options: dict[str, Any]) -> None:
+    problem, top = peak(2, 3)
+    low, high = [[-2.0, -2.0], [top[0], -2.0]], [[top[0], 2.0], [2.0, 2.0]]
+    problem = Problem(problem.network, Domain([-1, -1], [1, 1], holes=Holes(low, high)))
+    result = nm.certify(problem.network, problem.domain, **options)
+    assert result.x is not None
+    assert result.x[0] == top[0]
+    assert_right(problem, result)
+
+
+@pytest.mark.parametrize("options", EXACT)
+def test_a_maximum_on_whole_numbers_moves_to_the_next_one(options: dict[str, Any]) -> None:
+    tent = nm.Network.from_layers([([[1.0], [-1.0]], [-3.0, 3.0]), ([[-1.0, -2.0]], [0.0])])
+    whole = Domain([0.0], [9.0], [Grid.uniform(0.0, 1.0, 10)])
+    result = nm.certify(tent, whole.away_from([3.0], 1e-10), **options)
+    assert (result.status, result.x.tolist(), result.value) == ("optimal", [4.0], -1.0)
+    assert nm.certify(tent, whole.away_from([3.0], 1.5), **options).x.tolist() == [5.0]
+
+
+@pytest.mark.parametrize("options", EXACT)
+def test_a_category_can_be_kept_away_from(options: dict[str, Any]) -> None:
+    network = nm.Network.from_layers([(np.eye(3), [0.0, 0.0, 0.0]), ([[3.0, 2.0, 1.0]], [0.0])])
+    domain = Domain([0, 0, 0], [1, 1, 1], None, [(0, 1, 2)]).away_from([1.0, 0.0, 0.0], 0.5)
+    result = nm.certify(network, domain, **options)
+    assert (result.status, result.x.tolist()) == ("optimal", [0.0, 1.0, 0.0])
+
+
+# -- nothing is left --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", EXACT)
+def test_holes_that_leave_nothing_are_infeasible(options: dict[str, Any]) -> None:
+    problem, _ = peak(2, 4)
+    low, high = [[-2.0, -2.0], [-0.1, -2.0]], [[0.0, 2.0], [2.0, 2.0]]
+    domain = Domain([-1, -1], [1, 1], holes=Holes(low, high))
+    result = nm.certify(problem.network, domain, **options)
+    assert result.status == "infeasible"
+    assert "2 holes leave no point" in result.message
+    assert result.certificate.check(problem.network, domain).confirmed
+
+
+@pytest.mark.parametrize("options", EXACT)
+def test_what_a_row_leaves_can_lie_in_a_hole(options: dict[str, Any]) -> None:
+    problem, _ = peak(2, 5)
+    holes = Holes([[-2.0, -2.0]], [[0.6, 0.6]])
+    domain = Domain(
+        [-1, -1], [1, 1], None, (), [[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]], [0.5, 0.55, 0.55], holes
+    )
+    assert nm.certify(problem.network, domain, **options).status == "infeasible"
+
+
+# -- certificates -----------------------------------------------------------------------------
+
+
+def test_certificates_name_their_holes_and_are_confirmed(tmp_path: Path) -> None:
+    problem, top = peak(3, 6)
+    solid = problem.domain
+    problem = away(problem, [top, top + 0.3], 0.2)
+    result = nm.certify(problem.network, problem.domain, method="boxes")
+    result.certificate.save(tmp_path / "claim.json")
+    claim = nm.Certificate.load(tmp_path / "claim.json")
+    assert claim.check(problem.network).confirmed
+    assert claim.check(problem.network, problem.domain).confirmed
+    assert claim.check(problem.network, solid).refuted
+
+
+# -- parts ------------------------------------------------------------------------------------
+
+
+def test_climbing_passes_holes_over_the_maximum() -> None:
+    problem, top = peak(4, 7)
+    slopes = np.abs(problem.network.head.dense(1)[0])
+    problem = away(problem, [top], 0.3)
+    monitor = Monitor(problem, 1e-4)
+    climb(problem, monitor)
+    assert monitor.best_value == pytest.approx(1.0 - 0.3 * slopes.min(), abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_boxes_beside_holes_hold_their_point_and_meet_no_hole(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    domain = Domain([-1, -1, -1], [1, 1, 1]).away_from(rng.uniform(-1, 1, (12, 3)), 0.3)
+    points = domain.sample(50, rng)
+    lower, upper = boxes_beside(domain, points, rng.normal(size=points.shape))
+    assert ((lower <= points) & (points <= upper)).all()
+    assert not domain.holes.meeting(lower, upper).any()
+
+
+def test_a_long_phase_search_cuts_nodes_at_holes() -> None:
+    rng = np.random.default_rng(8)
+    problem = Problem(random_network(rng, 4, (14, 14)), Domain(-np.ones(4), np.ones(4)))
+    first = nm.certify(problem.network, problem.domain, method="boxes")
+    problem = away(problem, first.x + 0.05 * rng.normal(size=(6, 4)), 0.3)
+    best = nm.certify(problem.network, problem.domain, method="boxes", gap=1e-6)
+    for options in (phases.PhaseOptions(nodes_before_ascent=3), phases.PhaseOptions(ascends=False)):
+        monitor = Monitor(problem, 1e-4)
+        result = phases.solve(problem, options, monitor)
+        assert result.status == "optimal"
+        assert result.bound >= best.value
+        assert result.value >= best.value - 1e-4 * max(1.0, abs(best.value))
+
+
+@pytest.mark.filterwarnings("ignore::nnbo_mip.errors.UncertifiedWarning")
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+@pytest.mark.parametrize("seed", range(12))
+def test_programs_hold_admissible_points_and_none_in_a_hole(formulation: str, seed: int) -> None:
+    problem = hole_case(seed)
+    domain = problem.domain
+    if not domain.tighten(domain.lower, domain.upper)[2] or not len(domain.holes):
+        return
+    rng = np.random.default_rng(seed)
+    encoding = encode(problem, proven_bounds(problem, Monitor(problem, 1e-4)), formulation)
+    for point in domain.sample(20, rng):
+        assert encoding.model.violation(encoding.complete(point)) <= 1e-8
+    middle = 0.5 * (
+        np.maximum(domain.holes.lower, domain.lower) + np.minimum(domain.holes.upper, domain.upper)
+    )
+    for point in middle[domain.solid.admissible(middle)]:
+        columns = encoding.complete(point)
+        assert encoding.inputs.holes is not None
+        # No choice of the binaries that hold at this point satisfies the sum of its hole.
+        assert encoding.model.violation(columns) >= 0.9
+
+
+@pytest.mark.parametrize("ending", [".lp", ".mps"])
+def test_holes_are_written_to_files(tmp_path: Path, ending: str) -> None:
+    import highspy
+
+    problem, top = peak(2, 9)
+    slopes = np.abs(problem.network.head.dense(1)[0])
+    problem = away(problem, top, 0.25)
+    encoding = encode(problem, proven_bounds(problem, Monitor(problem, 1e-4)))
+    export(encoding.model, tmp_path / f"model{ending}")
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.readModel(str(tmp_path / f"model{ending}"))
+    solver.run()
+    value = solver.getInfo().objective_function_value * (-1.0 if ending == ".mps" else 1.0)
+    assert value == pytest.approx(1.0 - 0.25 * slopes.min(), abs=1e-5)
