@@ -67,9 +67,9 @@ def boxes_beside(
 
     Every hole costs a box what is beyond one of its faces, the nearest holes first: the face
     with the least to gain beyond it along the slopes (n, d), and of those the one that takes
-    least of the box.
+    least of the box. Points need not lie on grids.
     """
-    holes, faces = domain.holes, domain.hole_faces
+    holes = domain.holes
     lower, upper = (np.tile(end, (len(points), 1)) for end in (domain.lower, domain.upper))
     width = np.where(domain.upper > domain.lower, domain.upper - domain.lower, 1.0)
     x = points[:, None, :]
@@ -81,7 +81,7 @@ def boxes_beside(
         cut = np.isfinite(left[rows, nearest])
         if not cut.any():
             break
-        below, above = faces.below[nearest[cut]], faces.above[nearest[cut]]
+        below, above = holes.lower[nearest[cut]], holes.upper[nearest[cut]]
         low, high, here = lower[cut], upper[cut], points[cut]
         sides = np.stack(
             [

@@ -26,7 +26,6 @@ import numpy.typing as npt
 
 from nnbo_mip.exact.checking.dyadic import ExactNetwork
 from nnbo_mip.exact.checking.recheck_bounds import BoxBounder, Planes
-from nnbo_mip.exact.checking.recheck_holes import Holes
 from nnbo_mip.exact.checking.recheck_leaf import Leaf, leaf_is_below, leaf_is_empty
 from nnbo_mip.exact.checking.recheck_rows import Rows
 from nnbo_mip.exact.problem import Problem
@@ -116,7 +115,7 @@ class _Recheck:
         self.deadline = time.perf_counter() + time_limit
         domain = problem.domain
         self.bounder = BoxBounder(problem.network, domain.lower, domain.upper)
-        self.rows, self.holes = Rows(domain), Holes(domain)
+        self.rows = Rows(domain)
         self.batch = int(np.clip(FLOATS_PER_BATCH // self.bounder.floats_per_box, 8, 2048))
         widths = domain.upper - domain.lower
         self.unit = np.where(widths > 0.0, widths, 1.0)[:, None]
@@ -156,7 +155,8 @@ class _Recheck:
 
     def _step(self, boxes: _Boxes) -> _Boxes | Recheck:
         """Finish what can be finished; return the children of the rest."""
-        boxes = self._shrunk(boxes)
+        lower, upper, feasible = self.rows.shrink(boxes.lower, boxes.upper)
+        boxes = _Boxes(lower, upper, boxes.share)[feasible]
         if not len(boxes):
             return boxes
         planes = self.bounder.planes(boxes.lower, boxes.upper)
@@ -178,29 +178,19 @@ class _Recheck:
         splittable, planes = splittable[:, still_open], planes.select(still_open)
         return _joined([beside, self._halved(boxes[still_open], planes, splittable)])
 
-    def _shrunk(self, boxes: _Boxes) -> _Boxes:
-        """Shrink boxes by rows, grids and holes; leave out those that hold no point."""
-        lower, upper, feasible = self.rows.shrink(boxes.lower, boxes.upper)
-        boxes = _Boxes(lower, upper, boxes.share)[feasible]
-        if not len(self.holes):
-            return boxes
-        lower, upper, feasible = self.holes.shrink(boxes.lower, boxes.upper)
-        boxes = _Boxes(lower, upper, boxes.share)[feasible]
-        # Faces need not lie on grids.
-        lower, upper, feasible = self.rows.shrink(boxes.lower, boxes.upper)
-        return _Boxes(lower, upper, boxes.share)[feasible]
-
     def _beside_holes(
         self, boxes: _Boxes, planes: Planes, bound: FloatArray
     ) -> tuple[_Boxes, Planes, FloatArray, _Boxes]:
         """Take out the boxes whose plane is largest in a hole; return the rest and their parts."""
         corners = np.where(planes.slopes > 0.0, boxes.upper, boxes.lower)
-        hole = self.holes.trapping(corners)
+        hole = self.rows.holes.trapping(corners)
         parts = [boxes[slice(0, 0)]]
         for number in np.unique(hole[hole >= 0]):
             mine = boxes[hole == number]
             steepness = (np.abs(planes.slopes[:, hole == number]) * self.unit).mean(axis=1)
-            lower, upper, owner = self.holes.cut(int(number), mine.lower, mine.upper, steepness)
+            lower, upper, owner = self.rows.holes.cut(
+                int(number), mine.lower, mine.upper, steepness
+            )
             counts = np.bincount(owner, minlength=len(mine))
             parts.append(_Boxes(lower, upper, mine.share[owner] / counts[owner]))
         free = hole < 0

@@ -20,7 +20,6 @@ import numpy as np
 from nnbo_mip.exact.checking.dyadic import ExactNetwork
 from nnbo_mip.exact.checking.recheck import Recheck, Verdict, Watch, ignore
 from nnbo_mip.exact.checking.recheck_bounds import BoxBounder
-from nnbo_mip.exact.checking.recheck_holes import Holes
 from nnbo_mip.exact.checking.recheck_leaf import Leaf, pattern_is_below
 from nnbo_mip.exact.checking.recheck_program import (
     ACTIVE,
@@ -69,7 +68,7 @@ class _PhaseRecheck:
     def __init__(self, problem: Problem, level: float, time_limit: float, watch: Watch) -> None:
         self.problem, self.level, self.watch = problem, level, watch
         self.deadline = time.perf_counter() + time_limit
-        self.rows, self.holes = Rows(problem.domain), Holes(problem.domain)
+        self.rows = Rows(problem.domain)
         domain = problem.domain
         self.bounder = BoxBounder(problem.network, domain.lower, domain.upper)
         self.nodes = 0
@@ -106,13 +105,8 @@ class _PhaseRecheck:
 
     def _shrunk(self, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray] | None:
         """Shrink a box (d,) by rows, grids and holes; None if it holds no point."""
-        ends = lower[:, None], upper[:, None]
-        for shrink in (self.rows.shrink, self.holes.shrink, self.rows.shrink):
-            low, high, feasible = shrink(*ends)
-            if not feasible[0]:
-                return None
-            ends = low, high
-        return ends[0][:, 0], ends[1][:, 0]
+        low, high, feasible = self.rows.shrink(lower[:, None], upper[:, None])
+        return (low[:, 0], high[:, 0]) if feasible[0] else None
 
     def _program(self, root: Node) -> NodeProgram:
         return NodeProgram(self.problem.network, self.rows.A, self.rows.limit, self.level, root)
@@ -183,7 +177,7 @@ class _PhaseRecheck:
         x = np.clip(relaxed.x, node.lower, node.upper)
         if self._exceeds(x):
             return self._outcome("counterexample", x)
-        hole = int(self.holes.trapping(x[:, None])[0])
+        hole = int(self.rows.holes.trapping(x[:, None])[0])
         if hole >= 0 and self.problem.value(x) + self.bounder.output_error > self.level:
             return self._beside(node, hole)  # no phase brings the bound below the level
         free = node.phases == UNDECIDED
@@ -193,7 +187,7 @@ class _PhaseRecheck:
         if not free.any():
             if self._enumerated(root, node):
                 return []
-            hole = self.holes.meeting(node.lower, node.upper)
+            hole = self.rows.holes.meeting(node.lower, node.upper)
             return self._beside(node, hole) if hole >= 0 else self._outcome("stuck", x)
         score = np.where(free, relaxed.excess, -1.0)
         if score.max() <= 0.0:
@@ -212,7 +206,7 @@ class _PhaseRecheck:
     def _beside(self, node: Node, hole: int) -> list[Node]:
         """Cut a node along the faces of a hole that meets it."""
         steepness = self.bounder.planes(node.lower[:, None], node.upper[:, None]).slopes[:, 0]
-        lower, upper, _ = self.holes.cut(
+        lower, upper, _ = self.rows.holes.cut(
             hole,
             node.lower[:, None],
             node.upper[:, None],

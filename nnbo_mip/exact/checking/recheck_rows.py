@@ -1,4 +1,4 @@
-r"""Rows, grids and one-hot groups as the re-proof sees them.
+r"""Rows, grids, one-hot groups and holes as the re-proof sees them.
 
 A one-hot group is its sum, written as two rows. A row ``A x <= t`` moves the ends of a
 box: with s = t - min(A x) the slack that the box leaves,
@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.exact.checking.recheck_bounds import Planes
+from nnbo_mip.exact.checking.recheck_holes import Holes
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.space.domain import Domain
 
@@ -37,6 +38,7 @@ class Rows:
         self.A: FloatArray = np.concatenate([domain.A, sums, -sums])
         self.limit: FloatArray = np.concatenate([domain.row_limit, ones, -ones])
         self.is_real = np.array([grid is None for grid in domain.grids])
+        self.holes = Holes(domain)
         self._grids = domain.grids
         self._rounding = ROUNDING * (domain.dimension + 4)
 
@@ -51,7 +53,10 @@ class Rows:
                 used = np.flatnonzero(row)
                 feasible &= self._shrink_by(row[used, None], limit, lower, upper, used)
             feasible &= self._onto_grids(lower, upper)
-            if not len(self.A):
+            if len(self.holes):
+                lower, upper, outside = self.holes.shrink(lower, upper)
+                feasible &= outside & self._onto_grids(lower, upper)
+            elif not len(self.A):
                 break
         feasible &= (lower <= upper).all(axis=0)
         return lower, upper, feasible
