@@ -98,7 +98,7 @@ class Profile:
         if self.form == "rbf":
             return 1.3802
         if self.form == "matern":
-            return 10.3924 if self.nu == 1.5 else 4.1127
+            return 10.3924 if self.nu == 1.5 else 2.9797
         # The larger of 12 p'' r and 8 |p'''| r^3, each at its maximum.
         m = self.mixture
         first, second = 2.0 * m / (2.0 * m + 3.0), 3.0 * m / (m + 1.5)

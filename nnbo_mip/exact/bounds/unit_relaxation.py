@@ -18,9 +18,9 @@ each up to error_j (`Units`). A sum sum_j c_j h_j is bounded from above by
   (`kernel_units`), which knows what cancels: its third remainder, a second remainder in place
   of Q, and the largest change of any such function over the box.
 
-The plane with the smallest bound is kept. Errors: c_j is off by gamma times its summands, and
-|h_j| <= 1; the sums of a plane, and the readout's own float64 evaluation of the outputs, are off
-by gamma times theirs.
+The plane with the smallest bound is kept. Errors: c_j is off by gamma_(m+3) times its summands,
+and |h_j| <= 1; the sums of a plane, of U products of few factors, and the readout's own float64
+evaluation of the outputs are off by gamma_(U+d+8) times theirs.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from nnbo_mip.heads.gp_readout import GpReadout
 from nnbo_mip.heads.tanh_readouts import TanhReadout
 from nnbo_mip.network.affine import FloatArray
 
-OPERATIONS = 16
-"""Rounded operations a summand of a plane meets, generously."""
+OPERATIONS = 32
+"""Rounded operations that a summand meets beside the sums it is in, generously."""
 
 EIGENVALUE_ERROR = 1e-12
 """Relative error of the largest eigenvalue of a matrix of few rows, generously."""
@@ -166,9 +166,9 @@ class UnitRows:
         self._whole_forms = whole_forms
         self._reach = np.maximum(np.abs(units.lower), np.abs(units.upper))
         d = len(units.lower)
-        sizes = np.abs(outer).sum(axis=1) + np.abs(direct) @ self._reach + np.abs(offset)
-        self._magnitudes = sizes * (1.0 + 1e-9)
-        self._gamma = gamma(OPERATIONS * (units.count + len(offset) + d + 4))
+        self._linear = (np.abs(direct) @ self._reach + np.abs(offset)) * (1.0 + 1e-9)
+        self._magnitudes = np.abs(outer).sum(axis=1) * (1.0 + 1e-9) + self._linear
+        self._gamma = gamma(2 * (units.count + len(offset) + d) + OPERATIONS)
         self._errors = self._gamma * self._magnitudes + 1e-300
         largest = max(float(self._magnitudes.max()), units.largest)
         self.is_useful = bool(largest < LARGEST_MAGNITUDE)
@@ -217,10 +217,11 @@ class UnitRows:
             self._outer[1:]
         )
         direct = shares[:, None] * self._direct[0] + rows @ self._direct[1:]
-        constants = constants + shares * self._offset[0] + rows @ self._offset[1:]
         errors = np.abs(shares) * self._errors[0] + np.abs(rows) @ self._errors[1:]
-        summands = np.abs(shares) * self._magnitudes[0] + np.abs(rows) @ self._magnitudes[1:]
-        constants = constants + errors + 2.0 * self._gamma * (summands + np.abs(constants))
+        summands = np.abs(shares) * self._linear[0] + np.abs(rows) @ self._linear[1:]
+        summands = summands + np.abs(constants)
+        constants = constants + shares * self._offset[0] + rows @ self._offset[1:]
+        constants = constants + errors + 2.0 * self._gamma * summands
         return self.sums(drawn, weights, sizes, direct, constants)
 
     def sums(
@@ -248,7 +249,8 @@ class UnitRows:
         norms, changes = self.units.norms(weights), self.units.changes(drawn.radius)
         if self.units.is_smooth:
             found.append(self._of_expansion(drawn, weights, sizes, norms, changes))
-        flat = (forms.value * weights).sum(axis=1) + norms * changes[0]
+        with np.errstate(invalid="ignore"):
+            flat = (forms.value * weights).sum(axis=1) + norms * changes[0]
         flat = flat + (sizes * forms.error).sum(axis=1)
         found.append((np.where(np.isfinite(flat), flat, np.inf), np.zeros_like(direct)))
         best_top = np.full(len(base), np.inf)
@@ -263,7 +265,7 @@ class UnitRows:
         far = np.abs(center) + radius
         around = (np.abs(slopes) * far).sum(axis=1) + (np.abs(direct) * far).sum(axis=1)
         rounding = self._gamma * (self._size_of(forms, sizes) + around + np.abs(base))
-        value = base + best + 2.0 * rounding
+        value = base + best + rounding
         constant = value - (slopes * center).sum(axis=1)
         bound = value + (np.abs(slopes) * radius).sum(axis=1)
         return Planes(np.ascontiguousarray(slopes.T), constant, bound)
@@ -293,7 +295,8 @@ class UnitRows:
         curved = largest_half(forms.sum_curved(weights), radius)
         third = (np.abs(weights) * forms.third).sum(axis=1)
         _, after_one, after_two = changes
-        rest = np.fmin(curved + np.fmin(third, norms * after_two), norms * after_one)
+        with np.errstate(invalid="ignore"):  # no norm times no bound is no number, and not taken
+            rest = np.fmin(curved + np.fmin(third, norms * after_two), norms * after_one)
         value = (
             (weights * forms.value).sum(axis=1)
             + rest * (1.0 + 1e-9)
@@ -305,7 +308,7 @@ class UnitRows:
     def _size_of(forms: Forms, sizes: FloatArray) -> FloatArray:
         """Bound the sum (B,) of the sizes of all summands of a plane over its box."""
         steep = np.abs(forms.upper_slope) + np.abs(forms.lower_slope) + np.abs(forms.slope)
-        values = np.abs(forms.upper_value) + np.abs(forms.lower_value) + 2.0
+        values = np.maximum(np.abs(forms.upper_value), np.abs(forms.lower_value)) + 2.0
         return np.asarray((sizes * (values + steep * forms.reach)).sum(axis=1))
 
     def _middles(

@@ -15,7 +15,8 @@ observations with some noise; hence |y(x)|^2 <= a, and as a posterior varies no 
 
     |y(x) - y(x')|^2 and (std(x) - std(x'))^2 are at most 2 (a - k(x, x')),
 
-whatever the condition of L. Ends of the std come from this and from the sums.
+whatever the condition of L. Ends of the std come from this and from the sums. Far from all
+points y hardly changes although x does, so |L^-1| |k(x) - k(x')| bounds the first as well.
 
 *Rounding.* The readout solves (L + dL) y' = k + dk with |dL| <= gamma |L| and |dk| <= a e, so
 that y' - y = L^-1 r with r = dk - dL y', of a norm that the computed inverse R and the size of
@@ -60,6 +61,8 @@ class PosteriorSpread(Spread):
         Ends of the std, in units of y.
     toward
         a g.
+    at
+        Where tangents of the root are taken, in standardized units.
     top, bottom
         The variance is within ``[bottom, top] - 2 toward . h``.
     reach : float
@@ -69,6 +72,7 @@ class PosteriorSpread(Spread):
     low: FloatArray
     high: FloatArray
     toward: FloatArray
+    at: FloatArray
     top: FloatArray
     bottom: FloatArray
     least: float
@@ -77,7 +81,7 @@ class PosteriorSpread(Spread):
     def above(self, weights: FloatArray) -> Sum:
         """Return the sum that fits the sign of the weight."""
         low, high = self.low / self.reach, self.high / self.reach
-        at = np.maximum(0.5 * low + 0.5 * high, self.least)
+        at = np.maximum(self.at, self.least)
         both = low + high
         wide = both > self.least
         rising = weights > 0.0
@@ -105,7 +109,8 @@ class PosteriorPart(SpreadRelaxer):
         self._rows = UnitRows.of_posterior(units, readout)
         factor, n = readout.factor, len(readout.points)
         self._inverse = solve_triangular(factor, np.eye(n), lower=True, check_finite=False)
-        self.why_not = self._measure()
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.why_not = self._measure()
 
     def spread(self, drawn: Drawn) -> PosteriorSpread:
         """Bound the std over boxes; see the module."""
@@ -115,7 +120,8 @@ class PosteriorPart(SpreadRelaxer):
         g = v @ self._inverse
         square = np.square(v).sum(axis=1)
         length = np.sqrt(square)
-        moved = np.sqrt(a) * self._units.changes(drawn.radius)[0]
+        by_prior = np.sqrt(a) * self._units.changes(drawn.radius)[0]
+        moved = np.minimum(by_prior, self._moved(drawn))
         missed, own_error = self._errors(v, g, moved)
         error = 2.0 * np.sqrt(a) * missed + ROUNDING * (a + square)
         low_sum, high_sum = self._ends(drawn, a * g)
@@ -126,9 +132,9 @@ class PosteriorPart(SpreadRelaxer):
         off = self._center_error + ROUNDING * length
         at_most = np.sqrt(np.maximum(a - np.square(np.maximum(length - off, 0.0)), 0.0))
         at_least = np.sqrt(np.maximum(a - np.square(length + off), 0.0))
-        high = np.minimum(np.sqrt(np.maximum(most, 0.0)), at_most + moved)
+        high = np.minimum(np.sqrt(np.maximum(most, 0.0)), at_most + by_prior)
         high = np.minimum(high, np.sqrt(a))
-        low = np.maximum(np.sqrt(np.maximum(least, 0.0)), at_least - moved)
+        low = np.maximum(np.sqrt(np.maximum(least, 0.0)), at_least - by_prior)
         # The readout's own variance lies a little off the exact one.
         high = np.sqrt(np.square(high) + own_error) * (1.0 + ROUNDING)
         low = np.sqrt(np.maximum(np.square(np.maximum(low, 0.0)) - own_error, 0.0))
@@ -138,11 +144,20 @@ class PosteriorPart(SpreadRelaxer):
             reach * low,
             reach * high,
             a * g,
+            _middle_root(top - 2.0 * high_sum, most),
             top + own_error,
             bottom - own_error,
             shortest,
             max(reach, 1e-300),
         )
+
+    def _moved(self, drawn: DrawnUnits) -> FloatArray:
+        """Bound |y(x) - y(center)| (B,) by the correlations that change."""
+        a, forms = self._readout.amplitude, drawn.forms
+        up = forms.upper_value + np.abs(forms.upper_slope) * forms.reach - forms.value
+        down = forms.value - forms.lower_value + np.abs(forms.lower_slope) * forms.reach
+        changes = np.maximum(np.maximum(up, down), 0.0)
+        return np.asarray(1.01 * self._grown * a * np.sqrt(np.square(changes).sum(axis=1)))
 
     def _errors(
         self, v: FloatArray, g: FloatArray, moved: FloatArray
@@ -188,6 +203,7 @@ class PosteriorPart(SpreadRelaxer):
         grown /= 1.0 - eps
         solved = 1.1 * rounding * condition
         entries = 1.01 * grown * a * units.error * float(np.sqrt(n))
+        self._grown = grown
         self._off = 1.2 * solved * (root + entries) + entries
         rows = float(np.linalg.norm(sizes.sum(axis=1)))
         self._center_error = 1.1 * (eps * root + entries + rounding * a * rows)
@@ -206,3 +222,9 @@ class PosteriorPart(SpreadRelaxer):
         others = np.abs(excess) + error
         np.fill_diagonal(others, 0.0)
         return diagonal - 1.01 * float(np.linalg.norm(others))
+
+
+def _middle_root(low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return the middle of the roots: there a tangent loses the same at both ends."""
+    roots = [np.sqrt(np.maximum(end, 0.0)) for end in (low, high)]
+    return np.asarray(0.5 * roots[0] + 0.5 * roots[1])
