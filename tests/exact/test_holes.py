@@ -164,6 +164,17 @@ def test_a_category_can_be_kept_away_from(options: dict[str, Any]) -> None:
     assert (result.status, result.x.tolist()) == ("optimal", [0.0, 1.0, 0.0])
 
 
+@pytest.mark.parametrize("options", EXACT)
+def test_the_maximum_where_a_row_meets_a_face(options: dict[str, Any]) -> None:
+    # The shortest way back to the row leads into the hole.
+    network = nm.Network.from_layers([([[1.0, 0.0]], [0.0]), ([[1.0]], [0.0])])
+    holes = Holes([[0.5, -0.333]], [[3.6, 3.8]])
+    domain = Domain(
+        [1.4, -1.4], [3.5, 2.5], None, (), [[0.61136325, -1.45119303]], [2.01921662], holes
+    )
+    assert_right(Problem(network, domain), nm.certify(network, domain, **options))
+
+
 # -- nothing is left --------------------------------------------------------------------------
 
 
@@ -223,6 +234,13 @@ def test_boxes_beside_holes_hold_their_point_and_meet_no_hole(seed: int) -> None
     lower, upper = boxes_beside(domain, points, rng.normal(size=points.shape))
     assert ((lower <= points) & (points <= upper)).all()
     assert not domain.holes.meeting(lower, upper).any()
+
+
+def test_points_off_the_grid_have_boxes_beside_holes_too() -> None:
+    domain = Domain([1.0, 0.0], [1.5, 4.0], [Grid.uniform(1.0, 0.5, 2), None])
+    domain = domain.away_from([[1.0, 3.0]], 0.2)
+    lower, upper = boxes_beside(domain, np.array([[1.3, 3.0]]), np.array([[-1.0, 0.0]]))
+    assert (lower.tolist(), upper.tolist()) == ([[1.2, 0.0]], [[1.5, 4.0]])
 
 
 def test_a_long_phase_search_cuts_nodes_at_holes() -> None:
