@@ -5,6 +5,7 @@ norm, from every sample; the belief is not fitted again. *Exclusion* imposes the
 maximizer, as holes of the domain, in the norm of the largest coordinate: such a point is eps
 away in the Euclidean norm too.
 
+>>> import numpy as np
 >>> from types import SimpleNamespace
 >>> from nnbo_mip.loop.escape import escape_of
 >>> from nnbo_mip.space import Space

@@ -43,6 +43,9 @@ GRID_POINTS = {1: 2000, 2: 200}
 
 RANDOM_POINTS = 20_000
 
+RANDOM_POINTS_UNDER_ROWS = 1000
+"""Fewer, as each may be the end of a random walk of thousands of steps."""
+
 MOST_GRID_POINTS = 1_000_000
 
 BATCH = 4096
@@ -103,7 +106,7 @@ class MeanWidth(Scaling):
     points : int, optional
         For a grid, of each continuous side: left out, 2000 for one side, 200 for two, and for more
         what makes 20,000 together. Integers and categories take all their values. For random
-        points, their number: left out, 20,000.
+        points, their number: left out, 20,000, and 1000 under linear constraints.
 
     Notes
     -----
@@ -154,45 +157,57 @@ class MeanWidth(Scaling):
 
     def _points(self, domain: Domain, seed: int) -> FloatArray:
         cube = cube_of(domain)
-        on_grid = self.way == "grid" or (self.way == "auto" and domain.dimension <= 2)
-        if on_grid and cube is not None:
-            points = _grid_points(cube, self.points)
-            if len(points):
+        if cube is not None and self.way != "random":
+            points = self._grid(cube)
+            if len(points):  # equalities may leave none
                 return points
-            # Equalities leave no point of a grid.
-        return domain.sample(self._n_random, np.random.default_rng(seed))
+        n = self.points if self.way == "random" else None
+        if n is None:
+            n = RANDOM_POINTS_UNDER_ROWS if domain.b.size else RANDOM_POINTS
+        return domain.sample(n, np.random.default_rng(seed))
 
-    @property
-    def _n_random(self) -> int:
-        return RANDOM_POINTS if self.points is None or self.way == "grid" else self.points
+    def _grid(self, cube: UnitCube) -> FloatArray:
+        """Return the points of the grid, none where uniform points are to be taken."""
+        counts = _counts(cube, self.points)
+        total = math.prod(counts)
+        if self.way == "auto" and (len(counts) > 2 or total > MOST_GRID_POINTS):
+            return np.empty((0, cube.domain.dimension))
+        if total > MOST_GRID_POINTS:
+            raise InputError(
+                f"the grid must have at most {MOST_GRID_POINTS:,} points; got {total:,}; take "
+                'fewer points, or way="random".'
+            )
+        return _grid_points(cube, counts)
 
 
-def _grid_points(cube: UnitCube, side: int | None) -> FloatArray:
-    """Return the admissible points (n, d) of a grid with `side` points a continuous side."""
+def _counts(cube: UnitCube, side: int | None) -> list[int]:
+    """Return how many values each variable of a cube takes, `side` where it is continuous."""
     domain = cube.domain
-    values = [_count(domain, j) for j in cube.coordinates]
+    values = [_n_values(domain, j) for j in cube.coordinates]
     values += [len(levels) for levels in cube.levels if len(levels) > 1]
     continuous = values.count(0)
     if side is None and continuous:
-        share = RANDOM_POINTS / math.prod(count for count in values if count)
-        side = GRID_POINTS.get(len(values)) or max(2, int(share ** (1.0 / continuous) + 1e-9))
-    total = math.prod(count or side or 1 for count in values)
-    if total > MOST_GRID_POINTS:
-        raise InputError(
-            f"the grid must have at most {MOST_GRID_POINTS:,} points; got {total:,}; take fewer "
-            'points, or way="random".'
-        )
-    # Ends for continuous sides, middles of equal shares for values and levels.
-    sides = [
-        (np.arange(count) + 0.5) / count if count else np.linspace(0.0, 1.0, side or 1)
-        for count in values
-    ]
-    shares = np.array(list(itertools.product(*sides))).reshape(total, len(values))
+        share = max(1.0, RANDOM_POINTS / math.prod(count for count in values if count))
+        # A root that is whole must not be cut off by its rounding.
+        root = int(share ** (1.0 / continuous) + 1e-9)
+        side = GRID_POINTS.get(len(values)) or max(2, root)
+    return [count or side or 1 for count in values]
+
+
+def _grid_points(cube: UnitCube, counts: list[int]) -> FloatArray:
+    """Return the admissible points (n, d) of the grid that has so many values a variable."""
+    domain, continuous = cube.domain, len(cube.coordinates)
+    sides = []
+    for place, count in enumerate(counts):
+        on_ends = place < continuous and domain.grids[cube.coordinates[place]] is None
+        # Both ends of a continuous side; for values and levels, the middles of equal shares.
+        sides.append(np.linspace(0, 1, count) if on_ends else (np.arange(count) + 0.5) / count)
+    shares = np.array(list(itertools.product(*sides))).reshape(math.prod(counts), len(counts))
     points = cube.decode(shares)
     return np.asarray(points[domain.admissible(points)])
 
 
-def _count(domain: Domain, j: int) -> int:
+def _n_values(domain: Domain, j: int) -> int:
     """Return how many values coordinate j can take, 0 where it is continuous."""
     grid = domain.grids[j]
     if grid is None:
