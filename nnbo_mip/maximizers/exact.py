@@ -12,6 +12,7 @@ from nnbo_mip.errors import UncertifiedWarning
 from nnbo_mip.exact.certify import check_solver
 from nnbo_mip.exact.formulation import FORMULATIONS
 from nnbo_mip.exact.heads.answer import HeadResult
+from nnbo_mip.exact.heads.certification import certificate_of
 from nnbo_mip.exact.heads.maximize_head import maximize_head, why_not
 from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.sequence import SequenceOptions
@@ -168,7 +169,7 @@ def prove(target: Target, options: SequenceOptions, maximizer: Bab, request: Req
         monitor.offer(request.starts)
     with interruptible(monitor):
         result = maximize_head(problem, options, monitor)
-    return _proposal(problem, result, monitor, maximizer)
+    return _proposal(problem, result, monitor, maximizer, request)
 
 
 def _proposal(
@@ -176,8 +177,12 @@ def _proposal(
     result: HeadResult,
     monitor: Monitor,
     maximizer: Bab,
+    request: Request,
 ) -> Proposal:
     seconds = monitor.seconds()
+    certificate = certificate_of(
+        problem, result, requested_gap=request.gap, seed=request.seed, seconds=seconds
+    )
     counters = {k: n for k, n in result.counters.items() if k != "evaluations"}
     return Proposal(
         x=result.x,
@@ -194,5 +199,6 @@ def _proposal(
         counters=counters,
         time_limited=result.time_limited,
         message=result.message,
+        certificate=certificate,
         objective=problem.objective,
     )
