@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -11,15 +10,7 @@ import numpy.typing as npt
 from nnbo_mip.errors import UnsupportedError
 from nnbo_mip.heads import Head, MemberHead, MomentHead
 from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.surrogates.abstract import Belief
-
-
-@runtime_checkable
-class MemberGradients(Protocol):
-    """A belief whose members can be differentiated."""
-
-    def member_gradients(self, X: npt.ArrayLike) -> FloatArray:
-        """Return gradients (n, M, d) of the members."""
+from nnbo_mip.surrogates.abstract import Belief, Capability
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,15 +42,31 @@ class Scorer:
             return head.score(mean, np.zeros_like(mean))
         return head.score(*self.belief.predict(points, return_std=True))
 
+    @property
+    def has_gradient(self) -> bool:
+        """Whether `gradient` can be asked."""
+        if isinstance(self.head, MemberHead) and not self.draws:
+            offered = type(self.belief).member_gradients is not Belief.member_gradients
+            return offered and Capability.GRADIENT in self.belief.capabilities
+        read = self.draws or (self.belief,)
+        return all(Capability.GRADIENT in belief.capabilities for belief in read)
+
     def gradient(self, X: npt.ArrayLike) -> FloatArray:
         """Return gradients (n, d) of the score; one-sided at a kink."""
+        return self.score_and_gradient(X)[1]
+
+    def score_and_gradient(self, X: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return scores (n,) and gradients (n, d) from one evaluation where that is possible."""
         points = self.belief.check_points(X)
         if isinstance(self.head, MemberHead):
-            slopes = self.head.gradient(self._members(points))
-            return np.asarray(np.einsum("nm,nmd->nd", slopes, self._member_gradients(points)))
-        local = self.belief.differentiate(points)
-        by_mean, by_std = self._moment_head().gradient(local.mean, local.std)
-        return by_mean[:, None] * local.mean_gradient + by_std[:, None] * local.std_gradient
+            members = self._members(points)
+            slopes = self.head.gradient(members)
+            gradient = np.einsum("nm,nmd->nd", slopes, self._member_gradients(points))
+            return self.head.score(members), np.asarray(gradient)
+        local, head = self.belief.differentiate(points), self._moment_head()
+        by_mean, by_std = head.gradient(local.mean, local.std)
+        gradient = by_mean[:, None] * local.mean_gradient + by_std[:, None] * local.std_gradient
+        return head.score(local.mean, local.std), gradient
 
     def _moment_head(self) -> MomentHead:
         if not isinstance(self.head, MomentHead):
@@ -78,9 +85,4 @@ class Scorer:
         if self.draws:
             gradients = [draw.differentiate(points).mean_gradient for draw in self.draws]
             return np.stack(gradients, axis=1)
-        if isinstance(self.belief, MemberGradients):
-            return self.belief.member_gradients(points)
-        raise UnsupportedError(
-            f"the members of a {self.belief.family} belief must have gradients for this; it has no "
-            "member_gradients; choose a maximizer without gradients."
-        )
+        return self.belief.member_gradients(points)

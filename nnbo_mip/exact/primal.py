@@ -126,7 +126,7 @@ def climb_regions(
 
 
 def gradient_ascent(
-    problem: Climbable,
+    problem: Ascendable,
     points: FloatArray,
     monitor: Monitor,
     lower: FloatArray | None = None,

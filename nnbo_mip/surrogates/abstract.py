@@ -100,6 +100,13 @@ class Belief(abc.ABC):
         """Predictions (n, M) of the members."""
         raise self._lacks(Capability.MEMBERS)
 
+    def member_gradients(self, X: npt.ArrayLike) -> FloatArray:
+        """Gradients (n, M, d) of the members."""
+        raise UnsupportedError(
+            f"the members of a {self.family} belief must have gradients for this; it has no "
+            "member_gradients; choose a maximizer without gradients."
+        )
+
     def differentiate(self, X: npt.ArrayLike) -> Local:
         """Mean, std and their gradients."""
         raise self._lacks(Capability.GRADIENT)

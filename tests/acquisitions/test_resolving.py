@@ -20,7 +20,7 @@ from nnbo_mip.heads import (
     ProbabilityOfImprovement,
     QuantileImprovement,
 )
-from nnbo_mip.surrogates import Capability
+from nnbo_mip.surrogates import Belief, Capability
 from nnbo_mip.testing.analytic_belief import ALL, AnalyticBelief
 
 BELIEF = AnalyticBelief()
@@ -167,10 +167,11 @@ def test_members_of_the_belief_are_read_without_draws() -> None:
 
 def test_members_without_gradients_are_refused_in_a_sentence() -> None:
     class Bare(AnalyticBelief):
-        member_gradients = None  # type: ignore[assignment]
+        member_gradients = Belief.member_gradients
 
     scorer = create("empirical_ei", incumbent=0.5).scorer(Bare())
     assert isinstance(scorer.head, MemberHead)
+    assert not scorer.has_gradient
     with pytest.raises(UnsupportedError, match="no member_gradients"):
         scorer.gradient(X)
 

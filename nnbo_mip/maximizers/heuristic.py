@@ -1,0 +1,65 @@
+"""What heuristic maximizers have in common: a budget, and no proof."""
+
+from __future__ import annotations
+
+import abc
+import math
+from dataclasses import dataclass
+
+from nnbo_mip.checks import check_count
+from nnbo_mip.exact.inputs import as_time_limit
+from nnbo_mip.exact.interruption import interruptible
+from nnbo_mip.maximizers.abstract import Maximizer, Request
+from nnbo_mip.maximizers.proposal import Proposal
+from nnbo_mip.maximizers.search import BudgetSpent, Search, is_empty
+from nnbo_mip.maximizers.target import Target
+
+
+@dataclass(frozen=True)
+class Heuristic(Maximizer):
+    """A search that scores points.
+
+    Parameters
+    ----------
+    evaluations : int
+        Points that are scored at most, beside the given starts.
+    time_limit : float
+        Wall seconds.
+    """
+
+    evaluations: int = 10_000
+    time_limit: float = math.inf
+
+    def __post_init__(self) -> None:
+        """Refuse options that are none."""
+        check_count("evaluations", self.evaluations)
+        as_time_limit(self.time_limit)
+
+    @property
+    def shows_logarithms(self) -> bool:
+        """Whether the search is shown log EI and log PI for EI and PI."""
+        return True
+
+    def _maximize(self, target: Target, request: Request) -> Proposal:
+        search = Search(
+            self.name,
+            target,
+            self.evaluations + len(request.starts),
+            min(self.time_limit, request.time_limit),
+            request.callback,
+            log=self.shows_logarithms,
+        )
+        if not is_empty(target.domain):
+            with interruptible(search.monitor):
+                try:
+                    if len(request.starts):
+                        search.values(request.starts)
+                    self._search(search, request)
+                except BudgetSpent:
+                    pass
+                search.rescue(request.seed)
+        return search.proposal()
+
+    @abc.abstractmethod
+    def _search(self, search: Search, request: Request) -> None:
+        """Score points until done, or until `BudgetSpent` is raised."""
