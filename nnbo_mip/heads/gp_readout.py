@@ -60,13 +60,14 @@ class GpReadout(CurvedReadout):
     reach: float = 1.0
 
     def __post_init__(self) -> None:
-        n, d = self.points.shape
-        shapes = [a.shape for a in (self.factor, self.weights, self.length_scale)]
-        shapes += [self.x_center.shape, self.x_scale.shape]
-        if shapes != [(n, n), (n,), (d,), (d,), (d,)] or n < 1:
+        Profile(self.form, self.nu, self.mixture)  # says which kernels there are
+        shapes = [a.shape for a in (self.points, self.factor, self.weights)]
+        shapes += [a.shape for a in (self.length_scale, self.x_center, self.x_scale)]
+        n, d = shapes[0] if len(shapes[0]) == 2 else (0, 0)
+        if not n or not d or shapes != [(n, d), (n, n), (n,), (d,), (d,), (d,)]:
             raise InputError(
-                f"the arrays of a GpReadout must fit its points {self.points.shape}; got {shapes}; "
-                "mend them."
+                "the arrays of a GpReadout must be points (n, d), a factor (n, n), weights (n,) "
+                f"and three of shape (d,); got {shapes}; mend them."
             )
         if not (self.amplitude > 0.0 and (self.length_scale > 0.0).all() and self.reach >= 0.0):
             raise InputError(

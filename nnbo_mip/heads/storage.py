@@ -24,6 +24,7 @@ from nnbo_mip.errors import FileFormatError, InputError, UnsupportedError
 from nnbo_mip.heads.abstract import Head
 from nnbo_mip.heads.empirical import EmpiricalImprovement
 from nnbo_mip.heads.entropy import MaxValueEntropy
+from nnbo_mip.heads.gp_readout import GpReadout
 from nnbo_mip.heads.improvement import ExpectedImprovement
 from nnbo_mip.heads.linear import LinearHead
 from nnbo_mip.heads.noisy import AugmentedEI, QuantileImprovement
@@ -35,6 +36,7 @@ from nnbo_mip.heads.readouts import (
     Readout,
     SmoothReadout,
 )
+from nnbo_mip.heads.tanh_readouts import TanhFeatures, TanhMembers
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.network.graph import Network
 
@@ -57,10 +59,13 @@ READOUTS: dict[str, type[Any]] = {
     "smooth": SmoothReadout,
     "members": MembersReadout,
     "quadratic": QuadraticReadout,
+    "tanh members": TanhMembers,
+    "tanh features": TanhFeatures,
+    "gaussian process": GpReadout,
 }
 
-POSITIVE = ("l_max", "variance_unit")
-NOT_NEGATIVE = ("l_min", "factor", "noise")
+POSITIVE = ("l_max", "variance_unit", "nu", "mixture", "amplitude")
+NOT_NEGATIVE = ("l_min", "factor", "noise", "reach")
 
 REMEDY = "use what nnbo_mip wrote"
 
@@ -147,8 +152,8 @@ def readout_from_parts(
     _check_numbers(kind, numbers, matrices)
     try:
         readout: Readout = READOUTS[kind](**given)
-    except InputError as error:
-        raise FileFormatError(f"the readout does not fit its network: {error}") from error
+    except (InputError, UnsupportedError) as error:
+        raise FileFormatError(f"the parts of the readout do not fit: {error}") from error
     return readout
 
 

@@ -47,12 +47,13 @@ class TanhReadout(CurvedReadout):
     offset: FloatArray
 
     def __post_init__(self) -> None:
-        h, d, outputs = *self.inner.shape, len(self.offset)
-        shapes = (self.bias.shape, self.outer.shape, self.direct.shape)
-        if shapes != ((h,), (outputs, h), (outputs, d)) or outputs < 2:
+        arrays = (self.inner, self.bias, self.outer, self.direct, self.offset)
+        shapes = [array.shape for array in arrays]
+        (h, d), m = (shapes[0] if len(shapes[0]) == 2 else (0, 0)), self.offset.size
+        if not h or not d or m < 2 or shapes != [(h, d), (h,), (m, h), (m, d), (m,)]:
             raise InputError(
-                f"the layers of a {type(self).__name__} must fit together and have a mean and one "
-                f"more output; got {self.inner.shape}, {shapes} and {self.offset.shape}; mend them."
+                f"the layers of a {type(self).__name__} must be inner (h, d), bias (h,), outer "
+                f"(m, h), direct (m, d) and offset (m,), m > 1; got {shapes}; mend them."
             )
 
     @property
@@ -151,6 +152,14 @@ class TanhFeatures(TanhReadout):
 
     root: FloatArray
     noise: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.root.ndim != 2 or self.root.shape[1] != len(self.offset) - 1:
+            raise InputError(
+                f"the root of a TanhFeatures must have a column a feature, {len(self.offset) - 1}; "
+                f"got shape {self.root.shape}; mend it."
+            )
 
     def _std_of(self, others: FloatArray) -> FloatArray:
         return std_of_features(others, self.root, self.noise)

@@ -10,7 +10,6 @@ import numpy as np
 
 from nnbo_mip.errors import UnsupportedError
 from nnbo_mip.heads.gp_readout import GpReadout
-from nnbo_mip.heads.kernel_profiles import Profile
 from nnbo_mip.heads.readouts import (
     MembersReadout,
     PlainReadout,
@@ -101,7 +100,6 @@ def _of_process(belief: GpBelief) -> GpReadout:
             "another surrogate for exact Thompson sampling, or a heuristic maximizer."
         )
     kernel, units = belief.kernel, belief.units
-    Profile(kernel.form, kernel.nu, kernel.mixture)  # says which kernels have bounds
     return GpReadout(
         belief.points,
         belief.factor,
