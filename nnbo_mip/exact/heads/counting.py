@@ -42,7 +42,7 @@ def why_not(problem: HeadProblem) -> str:
     if not (isinstance(problem.head, EmpiricalImprovement) and problem.head.kind == "pi"):
         return "the head does not count members."
     if not isinstance(problem.readout, MembersReadout):
-        return "the readout has no members."
+        return "the readout has no members that are networks of ReLUs."
     return ""
 
 

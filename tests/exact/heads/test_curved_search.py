@@ -7,13 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nnbo_mip.errors import UnsupportedError
+from nnbo_mip.errors import InputError, UnsupportedError
 from nnbo_mip.exact.branching.boxes import BoxOptions
 from nnbo_mip.exact.heads import boxes, linear, maximize_head, ratio, sandwich, tangents
 from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.relaxers.choice import relaxer_of, why_not
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.heads import LinearHead
+from nnbo_mip.heads.objective import Objective
 from nnbo_mip.space.domain import Domain, Grid
 from tests.exact.heads.curved_cases import KERNELS, TANH, random_process, random_tanh
 from tests.exact.heads.random_heads import (
@@ -168,3 +169,30 @@ def test_ways_that_need_a_network_say_so():
     process = random_curved(("rbf", 2.5), rng, 1)
     with pytest.raises(UnsupportedError, match="no members"):
         relaxer_of(HeadProblem(process, head_of("empirical ei", 0.0), domain))
+
+
+@pytest.mark.parametrize("kind", [("rational_quadratic", 2.5), "variance", "features"], ids=str)
+def test_objectives_come_back_from_files(kind, tmp_path):
+    rng = np.random.default_rng(2)
+    objective = Objective(random_curved(kind, rng, 2), LinearHead(1.0, 2.0))
+    objective.save(tmp_path / "one.npz")
+    loaded = Objective.load(tmp_path / "one.npz")
+    points = rng.uniform(-1.0, 1.0, (30, 2))
+    assert loaded.fingerprint == objective.fingerprint
+    assert np.array_equal(loaded.score(points), objective.score(points))
+
+
+def test_arrays_that_do_not_fit_are_refused():
+    rng = np.random.default_rng(2)
+    process, units = random_curved(("rbf", 2.5), rng, 2), random_curved("features", rng, 2)
+    for wrong in (
+        {"points": process.points[0]},
+        {"factor": process.factor[:2]},
+        {"x_scale": np.ones(3)},
+        {"amplitude": 0.0},
+    ):
+        with pytest.raises(InputError):
+            replace(process, **wrong)
+    for wrong in ({"inner": units.inner[0]}, {"bias": np.zeros(2)}, {"root": np.eye(99)}):
+        with pytest.raises(InputError):
+            replace(units, **wrong)
