@@ -14,29 +14,15 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.checks import check_count
-from nnbo_mip.errors import InputError
-from nnbo_mip.loop.design_points import admissible_points, completed, cube_of, uniform_points
-from nnbo_mip.maximizers.unit_cube import UnitCube
 from nnbo_mip.registry import Registry
-from nnbo_mip.space.arrays import FloatArray, as_points
-from nnbo_mip.space.domain import Domain
+from nnbo_mip.space.arrays import FloatArray
 from nnbo_mip.space.space import Space
-
-FEWEST = 8
-PER_DIMENSION = 2
-MOST = 50
-"""Unless said otherwise a design has 8 + 2 d points, at most 50; a category is one dimension."""
-
-DRAWS_PER_POINT = 64
-"""Points of the box that are drawn at most for one that rows admit."""
 
 
 class Design(abc.ABC):
@@ -69,236 +55,21 @@ class Design(abc.ABC):
         """Return the design of a restart, of n points or as many as this one has."""
 
 
-@dataclass(frozen=True)
-class SpreadDesign(Design):
-    """What designs share that are drawn.
-
-    Parameters
-    ----------
-    n : int, optional
-        Number of points; left out, 8 + 2 d, at most 50, where a category is one dimension.
-    """
-
-    n: int | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse options that are none."""
-        if self.n is not None:
-            check_count("n", self.n, least=0)
-
-    def points(self, space: Space, seed: int = 0, known: npt.ArrayLike | None = None) -> FloatArray:
-        """Return the design (n, d)."""
-        domain = space.model()
-        before = _known_points(known, domain)
-        n = default_size(domain) if self.n is None else self.n
-        rng = np.random.default_rng(seed)
-        cube = cube_of(domain)
-        drawn = np.empty((0, domain.dimension))
-        if cube is not None:  # else drawing says what is wrong
-            drawn = self._draw(domain, cube, n, before, rng)
-        return completed(domain, drawn, n, before, rng)
-
-    def again(self, space: Space, n: int | None = None) -> Self:
-        """Return this design, of n points."""
-        return self if n is None else replace(self, n=n)
-
-    @abc.abstractmethod
-    def _draw(
-        self, domain: Domain, cube: UnitCube, n: int, known: FloatArray, rng: np.random.Generator
-    ) -> FloatArray:
-        """Return up to n admissible points; uniform ones take the place of what is missing."""
-
-
-@dataclass(frozen=True)
-class Uniform(SpreadDesign):
-    """Independent uniform points.
-
-    Parameters
-    ----------
-    n : int, optional
-        As in `SpreadDesign`.
-    """
-
-    name: ClassVar[str] = "uniform"
-
-    def _draw(
-        self, domain: Domain, cube: UnitCube, n: int, known: FloatArray, rng: np.random.Generator
-    ) -> FloatArray:
-        return uniform_points(domain, n, rng)
-
-
-@dataclass(frozen=True)
-class Sobol(SpreadDesign):
-    """The first admissible points of a scrambled Sobol sequence.
-
-    Parameters
-    ----------
-    n : int, optional
-        As in `SpreadDesign`; powers of two are spread most evenly.
-    """
-
-    name: ClassVar[str] = "sobol"
-
-    def _draw(
-        self, domain: Domain, cube: UnitCube, n: int, known: FloatArray, rng: np.random.Generator
-    ) -> FloatArray:
-        from scipy.stats import qmc
-
-        if not (n and cube.n_variables):
-            return admissible_points(cube, np.zeros((min(n, 1), cube.n_variables)))
-        sequence = qmc.Sobol(cube.n_variables, rng=rng)
-        size = 1 << (n - 1).bit_length()
-        points = admissible_points(cube, sequence.random(size))
-        drawn = size
-        # The first draw is a power of two and so are all that follow: the sequence stays even.
-        while len(points) < n and drawn < DRAWS_PER_POINT * n:
-            points = np.concatenate([points, admissible_points(cube, sequence.random(drawn))])
-            drawn *= 2
-        return points[:n]
-
-
-@dataclass(frozen=True)
-class LatinHypercube(SpreadDesign):
-    """One point in each of n equal layers of every side.
-
-    Parameters
-    ----------
-    n : int, optional
-        As in `SpreadDesign`.
-
-    Notes
-    -----
-    Under rows: n points, at random, of the smallest of the hypercubes of n, 2 n, 4 n, … points
-    that has n admissible ones.
-    """
-
-    name: ClassVar[str] = "lhs"
-
-    def _draw(
-        self, domain: Domain, cube: UnitCube, n: int, known: FloatArray, rng: np.random.Generator
-    ) -> FloatArray:
-        from scipy.stats import qmc
-
-        if not (n and cube.n_variables):
-            return admissible_points(cube, np.zeros((min(n, 1), cube.n_variables)))
-        size = n
-        points = np.empty((0, domain.dimension))
-        while len(points) < n and size <= DRAWS_PER_POINT * n:
-            hypercube = qmc.LatinHypercube(cube.n_variables, rng=rng)
-            points = admissible_points(cube, hypercube.random(size))
-            size *= 2
-        return points if len(points) <= n else points[rng.permutation(len(points))[:n]]
-
-
-@dataclass(frozen=True)
-class Maximin(SpreadDesign):
-    """Each point the farthest, of many uniform ones, from those before it.
-
-    Parameters
-    ----------
-    n : int, optional
-        As in `SpreadDesign`.
-    candidates : int
-        Uniform points from which is chosen; at least ten a point are drawn.
-
-    Notes
-    -----
-    The smallest distance, Euclidean in model coordinates, is at least half of the largest that n
-    of the candidates can have. Many points lie close to faces and corners. The first one is drawn
-    at random, unless there are known points to keep away from.
-    """
-
-    name: ClassVar[str] = "maximin"
-
-    candidates: int = 1000
-
-    def __post_init__(self) -> None:
-        """Refuse options that are none."""
-        super().__post_init__()
-        check_count("candidates", self.candidates)
-
-    def _draw(
-        self, domain: Domain, cube: UnitCube, n: int, known: FloatArray, rng: np.random.Generator
-    ) -> FloatArray:
-        pool = uniform_points(domain, max(self.candidates, 10 * n), rng)
-        distance = np.full(len(pool), np.inf)
-        for point in known:
-            distance = np.minimum(distance, np.linalg.norm(pool - point, axis=1))
-        chosen: list[int] = []
-        for _ in range(n):
-            farthest = int(distance.argmax())  # the first one, at random, where all are inf
-            chosen.append(farthest)
-            distance = np.minimum(distance, np.linalg.norm(pool - pool[farthest], axis=1))
-        return np.asarray(pool[chosen])
-
-
-@dataclass(frozen=True)
-class Given(Design):
-    """Points of the user, in the user's units, as they are.
-
-    Parameters
-    ----------
-    given : sequence of dicts or (n, d) array
-        Admissible points; perhaps none. One that is given twice is evaluated twice.
-    then : str, dict or Design, optional
-        What follows them.
-    """
-
-    name: ClassVar[str] = "given"
-
-    given: Any = ()
-    then: Any = None
-
-    def __post_init__(self) -> None:
-        """Keep plain numbers and dicts."""
-        rows = self.given.tolist() if isinstance(self.given, np.ndarray) else self.given
-        if isinstance(rows, str | Mapping) or not isinstance(rows, Sequence):
-            raise InputError(
-                "initial points must be a list of points, or an array with one row a point; got "
-                f"{self.given!r:.80}; wrap a single point in a list."
-            )
-        object.__setattr__(self, "given", tuple(_plain(row) for row in rows))
-        if self.then is not None:
-            object.__setattr__(self, "then", design_of(self.then))
-
-    def points(self, space: Space, seed: int = 0, known: npt.ArrayLike | None = None) -> FloatArray:
-        """Return the given points and what follows them, (n, d)."""
-        domain = space.model()
-        points = np.empty((0, domain.dimension))
-        if self.given:
-            points = space.encode(list(self.given))
-        refused = np.flatnonzero(~domain.admissible(points))
-        if refused.size:
-            raise InputError(
-                "initial points must satisfy the constraints of the space; number "
-                f"{refused[0]}, {self.given[refused[0]]!r}, does not; change or drop it."
-            )
-        if self.then is None:
-            return points
-        before = np.concatenate([_known_points(known, domain), points])
-        return np.concatenate([points, self.then.points(space, seed, before)])
-
-    def again(self, space: Space, n: int | None = None) -> Design:
-        """Return the design that follows, or Sobol points, as many as there are here."""
-        if n is None and self.then is None:
-            n = max(len(self.given), 1)
-        follower: Design = Sobol() if self.then is None else self.then
-        return follower.again(space, n)
-
+_ROOM = "nnbo_mip.loop"
 
 registry: Registry[Design] = Registry(
     "design",
     Design,  # type: ignore[type-abstract]
     {
-        "uniform": f"{__name__}:Uniform",
-        "sobol": f"{__name__}:Sobol",
-        "lhs": f"{__name__}:LatinHypercube",
-        "maximin": f"{__name__}:Maximin",
-        "given": f"{__name__}:Given",
+        "uniform": f"{_ROOM}.spread_designs:Uniform",
+        "sobol": f"{_ROOM}.spread_designs:Sobol",
+        "lhs": f"{_ROOM}.spread_designs:LatinHypercube",
+        "maximin": f"{_ROOM}.spread_designs:Maximin",
+        "given": f"{_ROOM}.given_design:Given",
     },
     group="nnbo_mip.designs",
 )
-"""Filled by this module, by entry points, and by `register`."""
+"""Filled by the package, by entry points, and by `register`."""
 
 
 def design_of(initial: object) -> Design:
@@ -311,27 +82,9 @@ def design_of(initial: object) -> Design:
         or an array (n, d).
     """
     if initial is None:
-        return Sobol()
+        return registry.create("sobol")
     if isinstance(initial, int | np.integer) and not isinstance(initial, bool):
-        return Sobol(n=int(initial))
+        return registry.create("sobol", n=int(initial))
     if isinstance(initial, Design | str) or (isinstance(initial, Mapping) and "name" in initial):
         return registry.create(initial)
-    return Given(initial)
-
-
-def default_size(domain: Domain) -> int:
-    """Return 8 + 2 d, at most 50, where a category is one dimension and a fixed side none."""
-    return min(FEWEST + PER_DIMENSION * UnitCube(domain).n_variables, MOST)
-
-
-def _known_points(known: npt.ArrayLike | None, domain: Domain) -> FloatArray:
-    return as_points(() if known is None else known, domain.dimension)
-
-
-def _plain(row: Any) -> Any:
-    """Return a row as a dict, or as a tuple of numbers."""
-    if isinstance(row, Mapping):
-        return dict(row)
-    if isinstance(row, np.ndarray):
-        return tuple(row.tolist())
-    return tuple(row) if isinstance(row, list | tuple) else row
+    return registry.create("given", given=initial)

@@ -22,21 +22,16 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.checks import check_choice, check_count, check_flag
-from nnbo_mip.loop.eps_decay import EpsDecay
 from nnbo_mip.maximizers.proposal import Proposal
 from nnbo_mip.registry import Registry
 from nnbo_mip.space.arrays import as_finite_vector, as_points
 from nnbo_mip.space.domain import Domain
-
-MAX_HALVINGS = 40
-"""Of eps where coordinates are continuous; less than that no float64 search resolves."""
 
 
 class Propose(Protocol):
@@ -149,148 +144,6 @@ class NoEscape(Escape):
         return Escaped(propose(c), c, c, 0.0)
 
 
-@dataclass(frozen=True)
-class DynamicC(EpsDecay, Escape):
-    """Double c until the proposal is at least eps away from every sample.
-
-    Parameters
-    ----------
-    fraction, first, last, steps, padding
-        As in `EpsDecay`.
-    limit : int
-        Doublings in one step at most; after the last of them the proposal is taken as it is.
-    sticky : bool
-        Whether the next step begins with the doubled c, rather than with the one before.
-    """
-
-    scales: ClassVar[bool] = True
-    kind: ClassVar[str]
-
-    limit: int = 10
-    sticky: bool = False
-
-    def __post_init__(self) -> None:
-        """Refuse options that are none."""
-        super().__post_init__()
-        check_count("limit", self.limit, least=0)
-        check_flag("sticky", self.sticky)
-
-    def eps(self, step: int, starts: int, dimension: int, steps: int | None = None) -> float:
-        """Return the distance of a step."""
-        return self.value(self.kind, step, starts, dimension, steps)
-
-    def apply(
-        self,
-        propose: Propose,
-        seen: npt.ArrayLike,
-        c: float,
-        eps: float,
-        domain: Domain,
-        *,
-        responds: bool = True,
-        should_stop: Callable[[], bool] = lambda: False,
-    ) -> Escaped:
-        """Propose with c, 2 c, 4 c, …."""
-        samples = as_points(seen, domain.dimension)
-        escaped = Escaped(propose(c), c, c, eps)
-        while (x := escaped.proposal.x) is not None and is_near(x, samples, eps):
-            reason = self._why_not_double(escaped.doublings, responds, should_stop)
-            if reason:
-                return replace(
-                    escaped,
-                    message=f"the proposal is closer than eps = {eps:.3g} to a sample: {reason}.",
-                )
-            doubled = 2.0 * escaped.c
-            escaped = Escaped(
-                propose(doubled), doubled, doubled if self.sticky else c, eps, escaped.doublings + 1
-            )
-        return escaped
-
-    def _why_not_double(
-        self, doublings: int, responds: bool, should_stop: Callable[[], bool]
-    ) -> str:
-        if doublings >= self.limit:
-            return f"c was doubled {doublings} times, which is the limit"
-        if not responds:
-            return "the acquisition does not depend on c"
-        return "time was up" if should_stop() else ""
-
-
-@dataclass(frozen=True)
-class Linear(DynamicC):
-    """Dynamic c with a distance that shrinks linearly; options as those of `DynamicC`."""
-
-    name: ClassVar[str] = "linear"
-    kind: ClassVar[str] = "linear"
-
-
-@dataclass(frozen=True)
-class Exponential(DynamicC):
-    """Dynamic c with a distance that shrinks exponentially; options as those of `DynamicC`."""
-
-    name: ClassVar[str] = "exponential"
-    kind: ClassVar[str] = "exponential"
-
-
-@dataclass(frozen=True)
-class Exclude(EpsDecay, Escape):
-    """Maximize over the points that are at least eps away from every sample.
-
-    Parameters
-    ----------
-    fraction, first, last, steps, padding
-        As in `EpsDecay`.
-    decay : {"exponential", "linear"}
-        How the distance shrinks.
-
-    Notes
-    -----
-    Where no such point is left eps is halved until one is. Where none is left at any distance, as
-    in a finite space of which all points are known, a sample is proposed again.
-    """
-
-    name: ClassVar[str] = "exclude"
-    scales: ClassVar[bool] = False
-
-    decay: str = "exponential"
-
-    def __post_init__(self) -> None:
-        """Refuse options that are none."""
-        super().__post_init__()
-        check_choice("decay", self.decay, ("exponential", "linear"))
-
-    def eps(self, step: int, starts: int, dimension: int, steps: int | None = None) -> float:
-        """Return the distance of a step."""
-        return self.value(self.decay, step, starts, dimension, steps)
-
-    def apply(
-        self,
-        propose: Propose,
-        seen: npt.ArrayLike,
-        c: float,
-        eps: float,
-        domain: Domain,
-        *,
-        responds: bool = True,
-        should_stop: Callable[[], bool] = lambda: False,
-    ) -> Escaped:
-        """Propose at a distance of eps, eps / 2, …, or at none."""
-        if not len(as_points(seen, domain.dimension)):
-            return Escaped(propose(c), c, c, 0.0)
-        least = smallest_distance(domain)
-        away = eps
-        for _ in range(MAX_HALVINGS):
-            proposal = propose(c, away)
-            if proposal.x is not None:
-                said = "" if away == eps else _halved(eps, away)
-                return Escaped(proposal, c, c, away, message=said)
-            if away <= least or should_stop():
-                break
-            away *= 0.5
-        said = f"no point was found {away:.3g} away from every sample, so one may be repeated."
-        return Escaped(propose(c), c, c, 0.0, message=said)
-
-
 def is_near(x: npt.ArrayLike, samples: npt.ArrayLike, eps: float) -> bool:
     """Whether x (d,) is closer than eps to one of the samples (n, d), strictly."""
     point = as_finite_vector(x, "x")
@@ -298,39 +151,18 @@ def is_near(x: npt.ArrayLike, samples: npt.ArrayLike, eps: float) -> bool:
     return bool((np.linalg.norm(others - point, axis=1) < eps).any())
 
 
-def smallest_distance(domain: Domain) -> float:
-    """Return what two points of a finite domain differ by at least, in some coordinate; else 0."""
-    least = np.inf
-    for j in np.flatnonzero(domain.lower < domain.upper):
-        grid = domain.grids[j]
-        if grid is None:
-            return 0.0
-        if grid.uniform_step is not None:
-            least = min(least, grid.uniform_step)
-        else:
-            least = min(least, float(np.diff(grid.value(np.arange(grid.count))).min()))
-    return 0.0 if np.isinf(least) else float(least)
-
-
-def _halved(eps: float, away: float) -> str:
-    return (
-        f"no point is left eps = {eps:.3g} away from every sample, so the distance was halved to "
-        f"{away:.3g}."
-    )
-
-
 registry: Registry[Escape] = Registry(
     "rule of escape",
     Escape,  # type: ignore[type-abstract]
     {
         "none": f"{__name__}:NoEscape",
-        "linear": f"{__name__}:Linear",
-        "exponential": f"{__name__}:Exponential",
-        "exclude": f"{__name__}:Exclude",
+        "linear": "nnbo_mip.loop.dynamic_c:Linear",
+        "exponential": "nnbo_mip.loop.dynamic_c:Exponential",
+        "exclude": "nnbo_mip.loop.exclude:Exclude",
     },
     group="nnbo_mip.escapes",
 )
-"""Filled by this module, by entry points, and by `register`."""
+"""Filled by the package, by entry points, and by `register`."""
 
 
 def escape_of(given: object) -> Escape:

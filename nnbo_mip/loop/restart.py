@@ -17,7 +17,7 @@ go on being counted.
 from __future__ import annotations
 
 import abc
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -66,7 +66,7 @@ class NoRestart(Restart):
     """Go on in any case."""
 
     name: ClassVar[str] = "none"
-    keep: bool = field(default=True, init=False)
+    keep = True
 
     def is_due(self, x: npt.ArrayLike, known: npt.ArrayLike) -> bool:
         """Return False."""

@@ -1,0 +1,58 @@
+"""A restart is due at a sample, and draws points that are none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nnbo_mip.errors import InputError
+from nnbo_mip.loop.designs import design_of
+from nnbo_mip.loop.restart import Revisit, restart_of
+from nnbo_mip.space import Integer, Space
+
+BOX = Space.box([99.0, -3.0], [101.0, -1.0])
+
+
+def test_a_restart_is_due_where_a_sample_is_proposed_again() -> None:
+    rule, known = restart_of("revisit"), [[0.5, -0.5], [0.1, 0.2]]
+    assert rule.is_due([0.1, 0.2], known)
+    assert rule.is_due([0.1 + 1e-12, 0.2], known)
+    assert not rule.is_due([0.1 + 1e-6, 0.2], known)
+    assert Revisit(tolerance=1e-3).is_due([0.1 + 1e-6, 0.2], known)
+    assert not rule.is_due([0.1, 0.2], np.empty((0, 2)))
+    assert not restart_of(None).is_due([0.1, 0.2], known)
+
+
+def test_fresh_points_are_another_draw_of_the_design() -> None:
+    design, rule = design_of("sobol:n=4"), restart_of("revisit")
+    first = design.points(BOX, seed=1)
+    fresh = rule.fresh_points(design, BOX, 2, first)
+    assert fresh.tolist() == design.points(BOX, seed=2).tolist()
+    assert rule.fresh_points(design, BOX, 1, first).shape == (4, 2)
+    repeated = [rule.is_due(x, first) for x in rule.fresh_points(design, BOX, 1, first)]
+    assert repeated == [False] * 4
+    assert len(Revisit(n=2).fresh_points(design, BOX, 2, first)) == 2
+
+
+def test_given_points_are_not_given_twice() -> None:
+    given = design_of([[100.0, -2.0], [99.0, -1.0], [101.0, -1.0]])
+    fresh = restart_of("revisit").fresh_points(given, BOX, 3, given.points(BOX))
+    assert fresh.tolist() == design_of(3).points(BOX, 3).tolist()
+    assert restart_of("none").fresh_points(given, BOX, 3, given.points(BOX)).shape == (0, 2)
+
+
+def test_a_space_of_which_all_is_known_has_no_fresh_points() -> None:
+    space = Space([Integer("a", 0, 2)])
+    known = np.array([[-1.0], [0.0], [1.0]])
+    assert restart_of("revisit").fresh_points(design_of(None), space, 0, known).shape == (0, 1)
+    assert restart_of("revisit").fresh_points(design_of(None), space, 0, known[:2]).tolist() == [
+        [1.0]
+    ]
+
+
+@pytest.mark.parametrize(
+    "given", ["revisit:n=0", "revisit:tolerance=-1", "revisit:keep=2", "visit"]
+)
+def test_what_is_no_rule_is_refused(given: str) -> None:
+    with pytest.raises(InputError):
+        restart_of(given)
