@@ -18,8 +18,9 @@ Status: TypeAlias = Literal["optimal", "feasible", "heuristic", "infeasible"]
 """``optimal``: gap closed; ``feasible``: a valid bound, gap open; ``heuristic``: no proof;
 ``infeasible``: proven that no admissible point exists."""
 
-SMALLEST_UNIT = 1e-6
-"""Scores that cannot be negative count as this large at least, when a gap is a share of them."""
+SMALLEST_UNIT = 1e-4
+"""Scores that cannot be negative count as this large at least, when a gap is a share of them; where
+nobody scores at all, the tolerances of a solver are what is left."""
 
 
 class Measure(StrEnum):
@@ -28,7 +29,7 @@ class Measure(StrEnum):
     NATURAL = "natural"
     """``gap * max(1, |value|)``: networks, means, confidence bounds."""
     SCORE = "score"
-    """``gap * max(1e-6, |value|)``: scores that are not negative, and often small."""
+    """``gap * max(1e-4, |value|)``: scores that are not negative, and often small."""
     LOGARITHM = "logarithm"
     """``gap``: differences of logarithms are relative as they are."""
 

@@ -63,7 +63,7 @@ def maximize(
     gap : float
         A proof may stop at a difference of ``gap`` of the logarithms for ei and pi, of
         ``gap * max(1, |value|)`` for mean, ucb and samples, and of ``gap * |value|`` for the
-        other scores (at least 1e-6 gap).
+        other scores (at least ``1e-4 gap``).
     time_limit : float
         Wall seconds; a maximizer may have a shorter limit of its own.
     seed : int

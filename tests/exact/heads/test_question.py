@@ -82,3 +82,14 @@ def test_log_probability_is_the_logarithm_of_the_probability():
 def test_a_space_of_another_dimension_is_refused():
     with pytest.raises(InputError, match="reads 1 inputs"):
         HeadProblem(PlainReadout(line()), LinearHead(), Domain([0.0, 0.0], [1.0, 1.0]))
+
+
+def test_gaps_of_small_scores_are_shares_of_them():
+    assert gap_closed(1e-2, 1.00009e-2, 1e-4, Measure.SCORE)
+    assert not gap_closed(1e-2, 1.00011e-2, 1e-4, Measure.SCORE)
+    assert not gap_closed(0.0, 1.1e-8, 1e-4, Measure.SCORE)
+    assert gap_closed(0.0, 0.9e-8, 1e-4, Measure.SCORE)
+    for value in (0.0, 1e-6, 0.3, 40.0):
+        assert gap_closed(value, cutoff(value, 1e-4, Measure.SCORE), 1e-4, Measure.SCORE)
+    members = HeadProblem(MembersReadout(line(("mean", "member0"))), EmpiricalImprovement(0.5), BOX)
+    assert members.measure is Measure.SCORE

@@ -1,0 +1,182 @@
+"""`maximize`: what can be imposed, what is refused, and what a proposal carries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nnbo_mip as nm
+from nnbo_mip.maximizers import Target
+from nnbo_mip.space.grid import Grid
+from tests.maximizers.test_cells import belief, check, data, grid, maximize, scores
+
+BOX = nm.Domain([-1.0, -1.0], [1.0, 1.0])
+PROVERS = ("auto", "bab", "mip")
+SEQUENCED = [("clip", "ucb"), ("clip", "ei"), ("smooth", "ei"), ("mad", "pi:xi=0.05")]
+BY_BOXES = [("ensemble", "ei"), ("brvfl", "ucb")]
+
+
+def cases() -> list[tuple[str, str, str]]:
+    return [
+        *((family, name, prover) for family, name in SEQUENCED for prover in PROVERS),
+        *((family, name, "auto") for family, name in BY_BOXES),
+    ]
+
+
+@pytest.mark.parametrize(("family", "name", "prover"), cases())
+def test_a_trust_region(family: str, name: str, prover: str) -> None:
+    region = ([-0.6, -0.9], [0.1, 0.4])
+    proposal = maximize(family, name, BOX, within=region, maximizer=prover)
+    check(family, name, proposal, BOX.restrict(*region))
+
+
+@pytest.mark.parametrize(("family", "name", "prover"), cases())
+def test_a_distance_from_the_best_point(family: str, name: str, prover: str) -> None:
+    free = maximize(family, name, BOX)
+    assert free.x is not None
+    points = np.vstack([free.x, data()[0]])
+    proposal = maximize(family, name, BOX, away_from=points, eps=0.11, maximizer=prover)
+    check(family, name, proposal, BOX.away_from(points, 0.11))
+    assert proposal.x is not None
+    assert np.abs(points - proposal.x).max(axis=1).min() >= 0.11
+    assert proposal.value <= free.bound
+
+
+@pytest.mark.parametrize(("family", "name", "prover"), cases())
+def test_integers_and_rows(family: str, name: str, prover: str) -> None:
+    steps = Grid.uniform(-1.0, 0.25, 9)
+    domain = nm.Domain([-1.0, -1.0], [1.0, 1.0], [steps, None], A=[[1.0, 1.0]], b=[0.2])
+    proposal = maximize(family, name, domain, maximizer=prover)
+    assert proposal.status == "optimal"
+    assert proposal.x is not None
+    assert domain.admissible(proposal.x[None, :])[0]
+    lines = np.linspace(-1.0, 1.0, 801)
+    points = np.stack(np.meshgrid(steps.value(np.arange(9)), lines), axis=-1).reshape(-1, 2)
+    seen = scores(family, name, proposal, points[domain.admissible(points)])
+    assert seen.max() <= proposal.bound + 1e-9 * max(1.0, abs(proposal.bound))
+
+
+@pytest.mark.parametrize("prover", PROVERS)
+def test_categories(prover: str) -> None:
+    space = nm.Space([nm.Real("x", -2.0, 3.0), nm.Categorical("kind", ["a", "b", "c"])])
+    domain = space.model()
+    rng = np.random.default_rng(3)
+    X = domain.sample(12, rng)
+    y = X[:, 0] * X[:, 1] - X[:, 0] ** 2 * X[:, 2]
+    options = {"hidden": (8,), "n_augmented": 30, "epochs": 40}
+    learned = nm.surrogates.create("nomu", seed=1, **options).fit(X, y).scaled(20.0)
+    proposal = nm.maximize(learned, "ei", domain, y=y, maximizer=prover)
+    assert proposal.status == "optimal"
+    assert proposal.x is not None
+    assert sorted(proposal.x[1:].tolist()) == [0.0, 0.0, 1.0]
+    points = domain.sample(4000, rng)
+    score = nm.acquisitions.create("logei" if proposal.head == "logei" else "ei")
+    assert score.scorer(learned, X, y).score(points).max() <= proposal.bound + 1e-9
+
+
+def test_a_proposal_is_checked_from_its_text() -> None:
+    proposal = maximize("clip", "ei", BOX)
+    assert proposal.check().confirmed
+    assert proposal.certificate is not None
+    again = nm.Certificate.from_json(proposal.certificate.to_json())
+    assert again.check(proposal.objective, BOX).confirmed
+    assert again.check(maximize("smooth", "ei", BOX).objective, BOX).refuted
+    assert "bound" in str(proposal)
+    assert "Proposal(" in repr(proposal)
+
+
+def test_improvements_that_vanish_are_answered_as_logarithms() -> None:
+    X, y = data()
+    proposal = nm.maximize(belief("clip"), "ei:incumbent=60", BOX, y=y)
+    assert proposal.head == "logei"
+    assert proposal.status == "optimal"
+    scorer = nm.acquisitions.create("logei:incumbent=60").scorer(belief("clip"), X, y)
+    assert scorer.score(grid(BOX)).max() <= proposal.bound + 1e-6
+
+
+def test_starts_are_tried_and_those_outside_left_out() -> None:
+    best = maximize("clip", "ucb", BOX)
+    assert best.x is not None
+    starts = np.vstack([best.x, [7.0, 7.0]])
+    hurried = maximize("clip", "ucb", BOX, starts=starts, time_limit=1e-9)
+    assert hurried.value >= best.value
+    assert hurried.bound >= best.value
+    assert hurried.time_limited or hurried.status == "optimal"
+
+
+def test_a_belief_without_bounds_is_maximized_without_proof() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1.0, 1.0, (10, 2))
+    noisy = {"hidden": (6,), "n_members": 2, "epochs": 20, "noisy": True, "include_noise": True}
+    learned = nm.surrogates.create("deep_ensemble", **noisy).fit(X, X.sum(axis=1))
+    with pytest.warns(nm.UncertifiedWarning, match="noise"):
+        proposal = nm.maximize(learned, "ucb", BOX)
+    assert proposal.status == "heuristic"
+    assert proposal.bound == np.inf
+    with pytest.raises(nm.InputError, match="certificate"):
+        proposal.check()
+    with pytest.raises(nm.UnsupportedError, match="noise"):
+        nm.maximize(learned, "ucb", BOX, maximizer="bab")
+
+
+def test_a_space_without_points_is_infeasible() -> None:
+    domain = nm.Domain([-1.0, -1.0], [1.0, 1.0], A=[[1.0, 1.0]], b=[-3.0])
+    for family, name in SEQUENCED + BY_BOXES:
+        proposal = maximize(family, name, domain)
+        assert proposal.status == "infeasible"
+        assert proposal.x is None
+        assert "infeasible" in str(proposal)
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"maximizer": "mipp"}, "did you mean 'mip'"),
+        ({"maximizer": "mip:solver=cplex"}, "solver"),
+        ({"maximizer": "mip:formulation=huge"}, "formulation"),
+        ({"maximizer": "auto:time_limit=0"}, "time_limit"),
+        ({"away_from": [[0.0, 0.0]]}, "eps"),
+        ({"eps": 0.1}, "away_from"),
+        ({"within": ([2.0, 2.0], [3.0, 3.0])}, "lower"),
+        ({"gap": -1.0}, "gap"),
+        ({"seed": -1}, "seed"),
+        ({"starts": [[0.0]]}, "2"),
+    ],
+)
+def test_mistakes_are_answered_in_a_sentence(options: dict[str, Any], match: str) -> None:
+    with pytest.raises(nm.InputError, match=match):
+        maximize("clip", "ucb", BOX, **options)
+
+
+def test_a_space_is_no_domain_and_dimensions_are_counted() -> None:
+    space = nm.Space.box([-1.0, -1.0], [1.0, 1.0])
+    with pytest.raises(nm.InputError, match=r"space\.model"):
+        maximize("clip", "ucb", space)  # type: ignore[arg-type]
+    with pytest.raises(nm.InputError, match="2 coordinates"):
+        maximize("clip", "ucb", nm.Domain([0.0], [1.0]))
+
+
+@pytest.mark.parametrize(("family", "name"), [("ensemble", "ucb"), ("brvfl", "ei")])
+def test_what_no_program_gives_is_refused_with_the_remedy(family: str, name: str) -> None:
+    X, y = data()
+    target = Target(nm.acquisitions.create(name).scorer(belief(family), X, y), BOX)
+    assert "bab" in nm.maximizers.create("mip").why_not(target)
+    with pytest.raises(nm.UnsupportedError, match="bab"):
+        maximize(family, name, BOX, maximizer="mip")
+
+
+def test_progress_is_reported() -> None:
+    seen: list[nm.Progress] = []
+    maximize("ensemble", "ei", BOX, progress=seen.append)
+    assert seen
+    assert all(one.value <= one.bound for one in seen)
+
+
+def test_the_same_seed_gives_the_same_proposal() -> None:
+    first, second = (maximize("ensemble", "ei", BOX, seed=5) for _ in range(2))
+    assert first.x is not None
+    assert second.x is not None
+    assert first.x.tolist() == second.x.tolist()
+    assert (first.value, first.bound) == (second.value, second.bound)
