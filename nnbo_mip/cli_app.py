@@ -169,8 +169,13 @@ def certify(
     epilog=f"Example: nnbo-mip check certificate.json model.onnx --time-limit 120\n\n{EXIT_CODES}"
 )
 def check(
-    certificate: Annotated[Path, typer.Argument(help="A file that certify --save wrote.")],
-    model: Annotated[Path, typer.Argument(help="The network: .onnx, .npz or .json.")],
+    certificate: Annotated[Path, typer.Argument(help="A file that a certificate was saved to.")],
+    model: Annotated[
+        Path,
+        typer.Argument(
+            help="The network: .onnx, .npz or .json; for an acquisition, the objective's .npz."
+        ),
+    ],
     time_limit: Seconds = "60",
     seed: Seed = "0",
     as_json: Json = False,

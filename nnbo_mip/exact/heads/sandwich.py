@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -159,6 +160,9 @@ class Sandwich:
         allowed = share * self._room() / steepness if steepness > 0.0 else 0.0
         first, second = float(weights[0]), float(weights[1])
         step = plane.maximize(first, second, lambda _: allowed, level)
+        if first == 0.0 and plane.limits[1] < math.inf:
+            # Beyond this limit the score is no longer one with convex level sets.
+            step = replace(step, bound=min(step.bound, second * plane.limits[1]))
         found = None
         if step.x is not None:
             found = plane.coordinates(step.x[None, :])[0]

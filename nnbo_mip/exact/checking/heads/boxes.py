@@ -247,8 +247,9 @@ class HeadRecheck:
         steep = steep + TIE_BREAK * steep.max(axis=0, initial=0.0) + np.finfo(float).tiny
         chosen = np.where(wide, share * steep, -1.0).argmax(axis=0)
         columns = np.arange(len(boxes))
-        # The halves are those of what is left, where that is wide, else those of the whole.
-        left = upper[chosen, columns] > lower[chosen, columns]
+        # The halves are those of what is left, where that is wide, else those of the whole, whose
+        # ends are on the grids.
+        left = (upper[chosen, columns] > lower[chosen, columns]) & self.rows.is_real[chosen]
         low = np.where(left, lower[chosen, columns], boxes.lower[chosen, columns])
         high = np.where(left, upper[chosen, columns], boxes.upper[chosen, columns])
         left_end, right_start = self.rows.cut(low, high, chosen)
@@ -290,6 +291,8 @@ def _cut_off(
     rounding = 1e-15 * (np.abs(lower) + np.abs(upper))
     from_low = (at_low >= 0.0) & (at_high < 0.0) & (kept_from_low < 1.0)
     from_high = (at_high >= 0.0) & (at_low < 0.0) & (kept_from_high < 1.0)
+    kept_from_low = np.where(from_low, kept_from_low, 1.0)
+    kept_from_high = np.where(from_high, kept_from_high, 1.0)
     new_upper = np.where(from_low, lower + kept_from_low * width + rounding, upper)
     new_lower = np.where(from_high, upper - kept_from_high * width - rounding, lower)
     return np.maximum(new_lower, lower), np.minimum(new_upper, upper)

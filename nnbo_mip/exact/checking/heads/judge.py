@@ -197,13 +197,18 @@ def _judge_parts(certificate: Certificate, objective: Objective, inquiry: Inquir
         return "refuted", f"the bound does not follow from its sub-certificates: {reason}"
     end = inquiry.deadline
     left = len(certificate.sub_certificates)
+    undecided = ""
     for position, sub in enumerate(certificate.sub_certificates):
         now = time.perf_counter()
         deadline = now + SUBS_SHARE * max(0.0, end - now) / left
         verdict, reason = inquiry.judge(sub, objective, deadline)
-        if verdict != "confirmed":
+        if verdict == "refuted":
             return verdict, f"sub-certificate {position} is {verdict}: {reason}"
+        if verdict == "undecided":
+            undecided = f"sub-certificate {position} is {verdict}: {reason}"
         left -= 1
+    if undecided:
+        return "undecided", undecided
     count = len(certificate.sub_certificates)
     return (
         "confirmed",

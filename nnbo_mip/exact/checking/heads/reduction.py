@@ -1,6 +1,7 @@
 r"""Claims about heads that are claims about a weighted sum of a network's outputs.
 
     a mean + b std + c <= level       where the std is an output, or b = 0
+    b std + c <= level                where the std is a smooth readout of r: r at most a number
     PI, MES <= level                  mean - t std < threshold, t the ratio of the level, likewise
     empirical EI <= level             (1 / M) sum_k relu(f_k - threshold) <= level
 
@@ -21,7 +22,7 @@ from nnbo_mip.exact.checking.heads.stds import POSITIVE, with_positive_part
 from nnbo_mip.exact.problem import Problem
 from nnbo_mip.heads import EmpiricalImprovement, LinearHead, RatioHead
 from nnbo_mip.heads.objective import Objective
-from nnbo_mip.heads.readouts import MembersReadout, NetworkReadout, PlainReadout
+from nnbo_mip.heads.readouts import MembersReadout, NetworkReadout, PlainReadout, SmoothReadout
 from nnbo_mip.network.affine import Affine, FloatArray
 from nnbo_mip.network.builder import drop_unread_layers
 from nnbo_mip.network.graph import Network
@@ -29,6 +30,12 @@ from nnbo_mip.network.ranges import preactivation_ranges
 from nnbo_mip.space.domain import Domain
 
 UNIT = 2.0**-53
+
+CURVE_ROUNDING = 1e-14
+"""Relative error of a smooth readout."""
+
+LOWERINGS = 40
+"""Doublings of a step of one rounding by which the argument of a readout is lowered."""
 
 RANGE_ROUNDING = 1e-6
 """Relative error of ranges of units, generously."""
@@ -56,6 +63,8 @@ def reduced(objective: Objective, domain: Domain, level: float) -> Reduced | Non
             sum_level = Fraction(level) - Fraction(head.constant)
             weights = {"mean": head.mean_weight, POSITIVE: head.std_weight}
             return _of_sum(readout.network, weights, domain, sum_level, strict=False)
+        if isinstance(readout, SmoothReadout) and head.mean_weight == 0.0:
+            return _of_curve(readout, head, domain, level)
     elif isinstance(head, RatioHead) and is_plain:
         ratio = ExcessBounder(head, level).ratio
         if math.isfinite(ratio):
@@ -75,11 +84,44 @@ def _of_sum(
     used = {name: weight for name, weight in weights.items() if weight != 0.0} or {"mean": 0.0}
     if POSITIVE in used:
         network = with_positive_part(network, "std")
+    return _of_network(network, used, domain, level, strict)
+
+
+def _of_network(
+    network: Network,
+    used: Mapping[str, float],
+    domain: Domain,
+    level: Fraction,
+    strict: bool,
+) -> Reduced:
+    """Reduce a claim about a weighted sum of a network's outputs."""
     objective = drop_unread_layers(_without_zeros(network.objective(used)))
     single = len(used) == 1 and abs(next(iter(used.values()))) == 1.0
     margin = 0.0 if single else _rounding_of_weights(network, used, domain)
     lowered = _rounded_down(level - Fraction(margin))
     return Reduced(objective, math.nextafter(lowered, -math.inf) if strict else lowered)
+
+
+def _of_curve(
+    readout: SmoothReadout, head: LinearHead, domain: Domain, level: float
+) -> Reduced | None:
+    """Reduce ``b g(r) + c <= level`` to ``r <= a number``, g rising."""
+    top = readout.factor * readout.l_max
+    if not (head.std_weight > 0.0 and top > 0.0 and readout.l_min >= 0.0):
+        return None
+    std = float((Fraction(level) - Fraction(head.constant)) / Fraction(head.std_weight))
+    if not 0.0 < std < top:
+        return None
+    r = -readout.l_max * math.log1p(-std / top) - readout.l_min
+    for doubling in range(LOWERINGS):
+        lowered = r - UNIT * 2.0**doubling * (abs(r) + readout.l_min + readout.l_max)
+        if lowered < 0.0:
+            return None
+        if float(readout.std_of(lowered)) * (1.0 + CURVE_ROUNDING) <= std * (1.0 - 4.0 * UNIT):
+            network = with_positive_part(readout.network, "relu_raw")
+            weights = {POSITIVE: 1.0}
+            return _of_network(network, weights, domain, Fraction(lowered), strict=False)
+    return None
 
 
 def _rounding_of_weights(network: Network, weights: Mapping[str, float], domain: Domain) -> float:
