@@ -57,7 +57,7 @@ def lattice(domain, side):
 
 @pytest.mark.parametrize("kind", ALL, ids=str)
 def test_conditions_hold_at_every_sample(kind):
-    for seed in range(5):
+    for seed in range(3):
         rng = np.random.default_rng([seed, ALL.index(kind)])
         dimension = int(rng.integers(1, 4))
         readout = random_curved(kind, rng, dimension, int(rng.integers(1, 15)))
@@ -74,12 +74,13 @@ def test_maxima_against_a_lattice(kind, dimension):
     rng = np.random.default_rng([dimension, ALL.index(kind)])
     readout = random_curved(kind, rng, dimension)
     domain = Domain(np.full(dimension, -1.0), np.full(dimension, 1.2))
-    points = lattice(domain, 2001 if dimension == 1 else 91)
+    points = lattice(domain, 2001 if dimension == 1 else 71)
     threshold = threshold_for(readout, points, rng)
     rough = kind == ("matern", 0.5)  # cusps: where the std is large bounds fall slowly
-    for name in heads_on(kind):
+    # Every head is asked of some kind in each dimension.
+    for name in heads_on(kind)[(dimension + ALL.index(kind)) % 3 :: 3]:
         problem = HeadProblem(readout, head_of(name, threshold), domain)
-        result = maximize(problem, 3000 if rough else 20_000)
+        result = maximize(problem, 1000 if rough else 20_000)
         best = float(problem.values(points).max())
         assert result.bound >= best, name
         assert result.value == pytest.approx(problem.value(result.x), abs=0.0)
