@@ -101,10 +101,10 @@ class EpsDecay:
             last = LAST_ON_A_LINE if dimension == 1 else LAST_ELSEWHERE
         first = SIDE * self.fraction / max(starts, 1) if self.first is None else self.first
         first = min(first, 1.0)
-        if first <= last:
-            return last
         falling = (self.steps or steps or STEPS) - self.padding
-        share = min(step / falling, 1.0) if falling > 0 else 1.0
+        if first <= last or step >= falling:
+            return last
+        share = step / falling
         if kind == "linear":
             return max(last, first + share * (last - first))
         return float(max(last, first * (last / first) ** share))

@@ -102,7 +102,8 @@ class MeanWidth(Scaling):
         The unit of y; left out, the standard deviation of the values observed so far. Where y is
         scaled to [-1, 1] by its known range, it is 1.
     way : {"auto", "grid", "random"}
-        A grid with both ends of every side, uniform points, or a grid for up to two sides.
+        A grid with both ends of every side, uniform points, or the one for up to two sides
+        without linear constraints and the other elsewhere.
     points : int, optional
         For a grid, of each continuous side: left out, 2000 for one side, 200 for two, and for more
         what makes 20,000 together. Integers and categories take all their values. For random
@@ -157,9 +158,11 @@ class MeanWidth(Scaling):
 
     def _points(self, domain: Domain, seed: int) -> FloatArray:
         cube = cube_of(domain)
-        if cube is not None and self.way != "random":
+        # Rows may leave few points of a grid, or none.
+        on_grid = self.way == "grid" or (self.way == "auto" and not domain.b.size)
+        if cube is not None and on_grid:
             points = self._grid(cube)
-            if len(points):  # equalities may leave none
+            if len(points):
                 return points
         n = self.points if self.way == "random" else None
         if n is None:
