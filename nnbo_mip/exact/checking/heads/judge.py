@@ -36,6 +36,9 @@ VALUE_ROUNDING = 1e-11
 """Relative difference of scores that two machines may compute at one point, beside what the
 rounding of their networks' passes explains."""
 
+UNKNOWN_ROUNDING = 1e-6
+"""The same where nothing bounds these passes; such claims are not confirmed."""
+
 
 @dataclass(frozen=True, eq=False)
 class Inquiry:
@@ -154,12 +157,14 @@ def _score_interval(
     """Return between what a float64 evaluation of the score at a point lies on any machine."""
     scores = score_bounder(objective, domain)
     low = high = float(objective.score(x[None, :])[0])
+    share = UNKNOWN_ROUNDING
     if scores is not None:
         # In real arithmetic; a float64 pass may be as far from it as its bounds are.
         ends = scores.interval(x[None, :])
         width = float(ends[1][0] - ends[0][0])
         low, high = min(low, float(ends[0][0]) - width), max(high, float(ends[1][0]) + width)
-    rounding = VALUE_ROUNDING * max(abs(low), abs(high))
+        share = VALUE_ROUNDING
+    rounding = share * max(abs(low), abs(high))
     low, high = low - rounding, high + rounding
     if is_logarithm(objective.head):
         low, high = max(low, LEAST_LOG), max(high, LEAST_LOG)
