@@ -34,7 +34,7 @@ from nnbo_mip.exact.bounds.relaxation import Planes, center_and_radius
 from nnbo_mip.exact.bounds.row_relaxation import Drawn
 from nnbo_mip.exact.rounding import LARGEST_MAGNITUDE, gamma
 from nnbo_mip.heads.gp_readout import GpReadout
-from nnbo_mip.heads.tanh_readouts import TanhReadout
+from nnbo_mip.heads.tanh_readouts import TanhReadout, thinned
 from nnbo_mip.network.affine import FloatArray
 
 OPERATIONS = 32
@@ -162,7 +162,8 @@ class UnitRows:
         whole_forms: bool,
     ) -> None:
         self.units, self.depth = units, 1
-        self._outer, self._direct, self._offset = outer, direct, offset
+        self._base, self._direct, self._offset = outer[0], direct, offset
+        self._outer, self._sizes = thinned(outer[1:]), thinned(np.abs(outer[1:]))
         self._whole_forms = whole_forms
         self._reach = np.maximum(np.abs(units.lower), np.abs(units.upper))
         d = len(units.lower)
@@ -212,10 +213,8 @@ class UnitRows:
     ) -> Planes:
         """Bound sums of outputs from above; see `row_relaxation.Rows`."""
         assert isinstance(drawn, DrawnUnits)
-        weights = shares[:, None] * self._outer[0] + rows @ self._outer[1:]
-        sizes = np.abs(shares)[:, None] * np.abs(self._outer[0]) + np.abs(rows) @ np.abs(
-            self._outer[1:]
-        )
+        weights = shares[:, None] * self._base + rows @ self._outer
+        sizes = np.abs(shares[:, None] * self._base) + np.abs(rows) @ self._sizes
         direct = shares[:, None] * self._direct[0] + rows @ self._direct[1:]
         errors = np.abs(shares) * self._errors[0] + np.abs(rows) @ self._errors[1:]
         summands = np.abs(shares) * self._linear[0] + np.abs(rows) @ self._linear[1:]
@@ -331,16 +330,14 @@ class UnitRows:
                 np.where(closer, forms.slope, slope),
             )
             off = np.where(closer, second, off)
-        outer, direct = self._outer[1:], self._direct[1:]
-        at_center = value @ outer.T + center.T @ direct.T + self._offset[1:]
-        if forms.along.ndim == 2:
-            steps = [(slope * forms.along[:, i]) @ outer.T for i in range(d)]
-        else:
-            steps = [(slope * forms.along[:, :, i]) @ outer.T for i in range(d)]
+        outer, sizes, direct = self._outer.T, self._sizes.T, self._direct[1:]
+        at_center = value @ outer + center.T @ direct.T + self._offset[1:]
+        along = forms.along if forms.along.ndim == 3 else forms.along[None]
+        steps = [(slope * along[:, :, i]) @ outer for i in range(d)]
         slopes = np.stack(steps, axis=1) + direct.T[None]
-        off = off @ np.abs(outer.T) * (1.0 + 1e-9)
-        sizes = (1.0 + np.abs(slope) * forms.reach + np.abs(value)) @ np.abs(outer.T)
-        return slopes, at_center, off + 2.0 * self._errors[1:] + self._gamma * sizes
+        off = (off @ sizes) * (1.0 + 1e-9)
+        summands = (1.0 + np.abs(slope) * forms.reach + np.abs(value)) @ sizes
+        return slopes, at_center, off + 2.0 * self._errors[1:] + self._gamma * summands
 
 
 def largest_half(forms: FloatArray, radius: FloatArray) -> FloatArray:

@@ -19,6 +19,7 @@ from nnbo_mip.exact.bounds.unit_relaxation import UnitRows, largest_half
 from nnbo_mip.exact.heads.relaxers.posterior import PosteriorPart
 from nnbo_mip.heads.gp_readout import GpReadout
 from nnbo_mip.heads.kernel_profiles import Profile
+from nnbo_mip.network.affine import dense
 from nnbo_mip.space.domain import Domain
 from tests.exact.heads.curved_cases import (
     KERNELS,
@@ -119,6 +120,7 @@ def wrong_forms(case):
 def wrong_sums(case):
     """How many planes of weighted sums are false at a point."""
     rng, rows, wrong = case.rng, case.rows, 0
+    outer = np.vstack([rows._base, dense(rows._outer)])
     count = len(rows._offset) - 1
     shares = rng.normal(size=case.n_boxes) * 10.0 ** rng.uniform(-2.0, 2.0)
     weights = rng.normal(size=(case.n_boxes, count)) * 10.0 ** rng.uniform(-2.0, 4.0)
@@ -128,7 +130,7 @@ def wrong_sums(case):
         for point in case.points(box):
             x = exact(point)
             y = exact(rows._offset) + exact(rows._direct) @ x
-            y = y + exact(rows._outer) @ exact_units(case.readout, x)
+            y = y + exact(outer) @ exact_units(case.readout, x)
             value = Decimal(shares[box]) * y[0] + exact(weights[box]) @ y[1:]
             plane = Decimal(planes.constant[box]) + exact(planes.slopes[:, box]) @ x
             wrong += int(value > plane)
