@@ -51,8 +51,8 @@ def ascend(
         Values (n,) and gradients (n, d) of points (n, d).
     starts : (k, d) array
         Points of the box.
-    lower, upper : (d,) arrays
-        Ends; a coordinate with equal ends stays as it is in each start.
+    lower, upper : (d,) or (k, d) arrays
+        Ends, the same or those of each start; a coordinate with equal ends stays as it is.
     iterations : int
         Steps of each start at most.
     tolerance : float
@@ -65,8 +65,8 @@ def ascend(
     iterations : int
         Steps of all starts together.
     """
-    width = upper - lower
-    state = _State(function, starts, lower, upper)
+    low, high = np.broadcast_to(lower, starts.shape), np.broadcast_to(upper, starts.shape)
+    state = _State(function, starts, low, high)
     steps = 0
     for _ in range(iterations):
         state.finish(state.projected_gradient().max(axis=1, initial=0.0) <= tolerance)
@@ -74,7 +74,7 @@ def ascend(
             break
         steps += int(state.active.sum())
         state.step()
-    return np.where(width > 0.0, state.points(), starts), state.values, steps
+    return state.points(), state.values, steps
 
 
 class _State:
@@ -124,19 +124,19 @@ class _State:
         self.active[rows[stuck | small]] = False
 
     def _place(self, z: FloatArray, rows: npt.NDArray[np.int64]) -> FloatArray:
-        points = np.clip(self._lower + self._width * z, self._lower, self._upper)
-        return np.where(self._width > 0.0, points, self._starts[rows])
+        lower, upper, width = self._lower[rows], self._upper[rows], self._width[rows]
+        return np.where(width > 0.0, np.clip(lower + width * z, lower, upper), self._starts[rows])
 
     def _evaluate(
         self, z: FloatArray, rows: npt.NDArray[np.int64]
     ) -> tuple[FloatArray, FloatArray]:
         values, gradients = self._function(self._place(z, rows))
-        return values, gradients * self._width
+        return values, gradients * self._width[rows]
 
     def _blocked(self, rows: npt.NDArray[np.int64]) -> Mask:
         z, gradient = self.z[rows], self.gradients[rows]
         at_end = ((z <= 0.0) & (gradient < 0.0)) | ((z >= 1.0) & (gradient > 0.0))
-        return np.asarray(at_end | (self._width == 0.0))
+        return np.asarray(at_end | (self._width[rows] == 0.0))
 
     def _direction(
         self, rows: npt.NDArray[np.int64], gradient: FloatArray, free: Mask

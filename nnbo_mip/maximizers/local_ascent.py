@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.exact.primal import CLIMBERS, best_distinct, exchanges
+from nnbo_mip.exact.primal_holes import climb_beside
 from nnbo_mip.maximizers import batched_lbfgs
 from nnbo_mip.maximizers.search import Search
 from nnbo_mip.network.affine import FloatArray
@@ -22,7 +23,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 def ascend(search: Search, starts: FloatArray, moving: Mask, iterations: int) -> FloatArray:
-    """Ascend by gradients from starts (k, d); return the ends (k, d), admissible or not.
+    """Ascend by gradients from starts (k, d); return ends (n, d), admissible or not.
 
     Parameters
     ----------
@@ -39,12 +40,19 @@ def ascend(search: Search, starts: FloatArray, moving: Mask, iterations: int) ->
         return starts
     if domain.b.size:
         return np.stack([_ascend_rows(search, start, moving, iterations) for start in starts])
-    lower, upper = np.where(moving, domain.lower, 0.0), np.where(moving, domain.upper, 0.0)
-    ends, _, steps = batched_lbfgs.ascend(
-        search.values_and_gradients, starts, lower, upper, iterations
-    )
-    search.counters["iterations"] += steps
-    return ends
+
+    def within(points: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
+        low, high = np.where(moving, lower, 0.0), np.where(moving, upper, 0.0)
+        ends, _, steps = batched_lbfgs.ascend(
+            search.values_and_gradients, points, low, high, iterations
+        )
+        search.counters["iterations"] += steps
+        return ends
+
+    ends = within(starts, domain.lower, domain.upper)
+    if not len(domain.holes):
+        return ends
+    return climb_beside(domain, starts, ends, search.values_and_gradients, within)
 
 
 def settle(search: Search, points: FloatArray) -> FloatArray:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from nnbo_mip.checks import check_count
 from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.primal import best_distinct, climb_regions, gradient_ascent
+from nnbo_mip.exact.primal_holes import climb_beside
 from nnbo_mip.exact.problem import Problem
 from nnbo_mip.exact.result import Measure
 from nnbo_mip.maximizers.abstract import Abilities, Request
@@ -74,6 +75,16 @@ class Pga(Heuristic):
     def _round(self, search: Search, starts: FloatArray, rng: np.random.Generator) -> None:
         domain = search.domain
         ends = gradient_ascent(search, starts, search.monitor)
+        if len(domain.holes):
+            ends = climb_beside(
+                domain,
+                starts,
+                ends,
+                search.values_and_gradients,
+                lambda points, low, high: gradient_ascent(
+                    search, points, search.monitor, low, high
+                ),
+            )
         if not domain.is_box:
             promising = best_distinct(domain, ends, search.values(ends), 2 * self.climbers)
             ends = settle(search, np.array(promising))

@@ -153,7 +153,9 @@ class Search:
         if x is not None:
             value = float(self.target.score(x[None, :])[0])
             if self.head != head and value < SMALLEST_SCORE:
-                value, name = self.sought.value(x), f"log{name}"
+                name = f"log{name}"
+            if name.startswith("log"):
+                value = self.sought.value(x)
         elif is_empty(self.domain):
             status, bound, gap = "infeasible", -math.inf, math.nan
         else:

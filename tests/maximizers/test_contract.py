@@ -1,0 +1,92 @@
+"""Every maximizer of the package keeps the contract."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+import nnbo_mip as nm
+from nnbo_mip.errors import MissingExtraError
+from nnbo_mip.maximizers import Maximizer
+from nnbo_mip.testing.maximizer_contract import MaximizerContract
+
+
+class Named(MaximizerContract):
+    spec = ""
+
+    def make(self, **options: Any) -> Maximizer:
+        return dataclasses.replace(nm.maximizers.create(self.spec), **options)
+
+
+class TestAuto(Named):
+    spec = "auto"
+
+
+class TestBab(Named):
+    spec = "bab"
+
+
+class TestMip(Named):
+    spec = "mip"
+
+
+class TestEnumerate(Named):
+    spec = "enumerate"
+
+
+class TestGrid(Named):
+    spec = "grid:points=21"
+
+
+class TestDirect(Named):
+    spec = "direct:evaluations=400"
+
+
+class TestDirectAsItWas(Named):
+    spec = "direct:variant=original,log=True,evaluations=400"
+
+
+class TestScipyDirect(Named):
+    spec = "scipydirect:evaluations=400"
+
+    @pytest.fixture(autouse=True)
+    def _only_where_it_is_built(self) -> None:
+        try:
+            nm.maximizers.create("scipydirect")
+        except MissingExtraError as error:
+            pytest.skip(str(error))
+
+
+class TestLbfgs(Named):
+    spec = "lbfgs:raw_samples=64,starts=4"
+
+
+class TestLbfgsOfPlainScores(Named):
+    spec = "lbfgs:raw_samples=64,starts=4,log=False,choice=best"
+
+
+class TestLbfgsClassic(Named):
+    spec = "lbfgs:classic"
+
+
+class TestLbfgsWeak(Named):
+    spec = "lbfgs:weak"
+
+
+class TestPga(Named):
+    spec = "pga:starts=16,climbers=2"
+
+
+class TestRandom(Named):
+    spec = "random:evaluations=400"
+
+
+class TestSobol(Named):
+    spec = "sobol:evaluations=400"
+
+
+def test_every_name_is_tried() -> None:
+    tried = {kind.spec.partition(":")[0] for kind in Named.__subclasses__()}
+    assert {name.partition(":")[0] for name in nm.maximizers.available()} == tried
