@@ -238,9 +238,9 @@ def test_boxes_beside_holes_hold_their_point_and_meet_no_hole(seed: int) -> None
 
 def test_points_off_the_grid_have_boxes_beside_holes_too() -> None:
     domain = Domain([1.0, 0.0], [1.5, 4.0], [Grid.uniform(1.0, 0.5, 2), None])
-    domain = domain.away_from([[1.0, 3.0]], 0.2)
+    domain = domain.away_from([[1.0, 3.0]], 0.25)
     lower, upper = boxes_beside(domain, np.array([[1.3, 3.0]]), np.array([[-1.0, 0.0]]))
-    assert (lower.tolist(), upper.tolist()) == ([[1.2, 0.0]], [[1.5, 4.0]])
+    assert (lower.tolist(), upper.tolist()) == ([[1.25, 0.0]], [[1.5, 4.0]])
 
 
 def test_a_long_phase_search_cuts_nodes_at_holes() -> None:
