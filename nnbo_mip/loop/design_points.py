@@ -69,15 +69,16 @@ def completed(
     kept = _distinct(points, known)[:n]
     for _ in range(ROUNDS):
         if len(kept) == n:
-            return kept
+            break
         drawn = uniform_points(domain, n - len(kept), rng)
         kept = np.concatenate([kept, _distinct(drawn, np.concatenate([known, kept]))])
     while len(kept) < n:
-        rest = domain.away_from(np.concatenate([known, kept]), SAME)
+        others = np.concatenate([known, kept])
         try:
-            kept = np.concatenate([kept, rest.sample(1, rng)])
+            drawn = domain.away_from(others, SAME).sample(n - len(kept), rng)
         except InputError:  # which says that nothing is left
             break
+        kept = np.concatenate([kept, _distinct(drawn, others)])
     return kept
 
 

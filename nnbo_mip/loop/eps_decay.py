@@ -102,7 +102,7 @@ class EpsDecay:
         first = SIDE * self.fraction / max(starts, 1) if self.first is None else self.first
         first = min(first, 1.0)
         falling = (self.steps or steps or STEPS) - self.padding
-        if first <= last or step >= falling:
+        if step >= falling:
             return last
         share = step / falling
         if kind == "linear":

@@ -151,7 +151,7 @@ class LatinHypercube(SpreadDesign):
             hypercube = qmc.LatinHypercube(cube.n_variables, rng=rng)
             points = admissible_points(cube, hypercube.random(size))
             size *= 2
-        return points if len(points) <= n else points[rng.permutation(len(points))[:n]]
+        return points[:n]  # in random order, as a hypercube comes
 
 
 @dataclass(frozen=True)

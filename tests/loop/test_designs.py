@@ -139,6 +139,11 @@ def test_a_small_space_is_used_up_and_nothing_is_repeated(name: str) -> None:
     assert design_of(name).points(space, seed=1, known=points).shape == (0, 3)
 
 
+def test_the_last_points_of_a_space_are_found() -> None:
+    space = Space([Integer("a", 0, 299)])
+    assert len(np.unique(Sobol(n=300).points(space, seed=0))) == 300
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_space_of_one_point_has_a_design_of_one_point(name: str) -> None:
     assert design_of(name).points(Space.box([1.0, 2.0], [1.0, 2.0])).tolist() == [[0.0, 0.0]]
@@ -163,6 +168,9 @@ def test_given_points_come_first_as_they_are() -> None:
     points = Given([[100.0, -2.0], [101.0, -3.0], [100.0, -2.0]], then="sobol:n=4").points(space, 1)
     assert points[:3].tolist() == [[0.0, 0.0], [1.0, -1.0], [0.0, 0.0]]
     assert points[3:].tolist() == Sobol(n=4).points(space, 1).tolist()
+    small = Space([Integer("a", 0, 2)])
+    followed = Given([{"a": 1}], then="uniform:n=2").points(small, 0, known=[[1.0]])
+    assert followed.tolist() == [[0.0], [-1.0]]
     named = design_of([{"lr": 1e-4, "width": 512, "depth": 2, "act": "elu"}])
     assert named.points(SPACES["mixed"]).tolist() == [[-1.0, 1.0, -1.0, 0.0, 0.0, 1.0]]
 

@@ -18,6 +18,7 @@ def test_a_restart_is_due_where_a_sample_is_proposed_again() -> None:
     assert rule.is_due([0.1, 0.2], known)
     assert rule.is_due([0.1 + 1e-12, 0.2], known)
     assert not rule.is_due([0.1 + 1e-6, 0.2], known)
+    assert Revisit(tolerance=0.0).is_due([0.1, 0.2], known)
     assert Revisit(tolerance=1e-3).is_due([0.1 + 1e-6, 0.2], known)
     assert not rule.is_due([0.1, 0.2], np.empty((0, 2)))
     assert not restart_of(None).is_due([0.1, 0.2], known)

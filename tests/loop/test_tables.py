@@ -35,10 +35,10 @@ MODEL = [
     [1.0 / 3.0, -1.0 / 3.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0],
 ]
 COLUMNS = {name: [point[name] for point in POINTS] for name in SPACE.dim_names}
-CSV = """when,depth,lr,act,bias,heads,loss,sd
-"Monday, 9 h",2,1e-4,tanh,True,4,0.75,0.1
-Tuesday,5,0.1,relu,false,1,,
-Wednesday,3,0.01,relu,true,2.0,-2.5,0
+CSV = """depth,lr,act,bias,heads,loss,sd,when
+2,1e-4,tanh,True,4,0.75,0.1,"Monday, 9 h"
+5,0.1,relu,false,1,,,Tuesday
+3,0.01,relu,true,2.0,-2.5,0,Wednesday
 """
 BOX = Space.box([99.0, -3.0], [101.0, -1.0])
 
@@ -149,11 +149,11 @@ def test_points_outside_are_refused_or_left_out() -> None:
     [
         ("0.75", "0,75", r"line 2 of 'past.csv': a row must have 8 cells, .* got 9"),
         ("-2.5", "low", r"line 4 of 'past.csv': 'loss' must be a number, .* got 'low'"),
-        ("loss", "Loss", r"must have a column 'loss'; got when, .*; did you mean 'Loss'\?"),
+        ("loss", "Loss", r"must have a column 'loss'; got depth, .*; did you mean 'Loss'\?"),
         ("relu,false", "rely,false", r"line 3 .*'act' must be one of .* got 'rely'"),
         ("1,,", "3,,", r"line 3 .*'heads' must be one of \[1, 2, 4\]; got '3'"),
-        ("Tuesday,5,", "Tuesday,5.5,", r"line 3 .*'depth' must be a whole number"),
-        ("Tuesday,5,", "Tuesday,five,", r"line 3 .*'depth' must be a real number; got 'five'"),
+        ("\n5,", "\n5.5,", r"line 3 .*'depth' must be a whole number"),
+        ("\n5,", "\nfive,", r"line 3 .*'depth' must be a real number; got 'five'"),
         (",sd", ",loss", r"columns of 'past.csv' must have distinct names"),
         ("-2.5,0", "-2.5,-1", r"line 4 .*'sd' must be a standard deviation >= 0"),
         (CSV, " \n\n", "'past.csv' is empty"),
