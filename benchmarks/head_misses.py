@@ -133,7 +133,7 @@ def _best(name: str, target: Target, request: Request) -> np.ndarray:
         from benchmarks.peers.botorch_search import optimize
 
         return optimize(target, request.seed)
-    spec: object = "direct:max_evaluations=20000" if name == "direct" else name
+    spec: object = "direct:evaluations=20000,time_limit=600.0" if name == "direct" else name
     maximizer: Maximizer = nm.maximizers.create(spec)
     proposal = maximizer.maximize(target, request)
     assert proposal.x is not None
