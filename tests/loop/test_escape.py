@@ -92,6 +92,10 @@ def test_distances_elsewhere() -> None:
     assert rule.eps(63, starts=10, dimension=5) > 0.01
     # Many starts: the first distance would be below the last one.
     assert rule.eps(0, starts=100, dimension=5) == 0.01
+    assert escape_of("linear").eps(0, starts=100, dimension=5) == 0.01
+    # One start: half a side is the most.
+    assert escape_of("linear:fraction=0.9").eps(0, starts=1, dimension=5) == 1.0
+    assert escape_of("linear:steps=15,padding=4").eps(11, starts=8, dimension=1) == 0.001
     # A run that is shorter than the padding has the last distance from its first step.
     assert escape_of("linear:padding=4").eps(0, starts=8, dimension=2, steps=3) == 0.01
     assert escape_of("linear:first=0.3,last=0.1").eps(32, starts=8, dimension=2) == 0.2
