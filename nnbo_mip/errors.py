@@ -39,8 +39,20 @@ class FileFormatError(NnboError, ValueError):
     """A file is truncated, hostile, or not in the format that was expected."""
 
 
+class JournalError(NnboError, OSError):
+    """A journal could not be written or read; what was told is kept in memory."""
+
+
 class NnboWarning(UserWarning):
     """Root of every warning that nnbo_mip issues."""
+
+
+class JournalWarning(NnboWarning):
+    """A suggestion is in memory but not in the journal."""
+
+
+class EvaluationWarning(NnboWarning):
+    """An evaluation failed; the run goes on without its value."""
 
 
 class UncertifiedWarning(NnboWarning):

@@ -1,0 +1,149 @@
+"""What is asked next: an initial point, the choice of a model, or a fresh start.
+
+The answer is a function of settings and state. What is kept here between asks, designs and a
+belief, would be computed again to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from nnbo_mip.errors import SolverError, TrainingError
+from nnbo_mip.loop.events import Event, asked
+from nnbo_mip.loop.given_design import Given
+from nnbo_mip.loop.sample import Sample
+from nnbo_mip.loop.seeds import Purpose, seed_for
+from nnbo_mip.loop.settings import Settings
+from nnbo_mip.loop.spread_designs import Maximin
+from nnbo_mip.loop.state import Stage, State
+from nnbo_mip.loop.step import Step, StepInput, StepResult, in_user_units, seeded
+from nnbo_mip.loop.suggestion import Suggestion
+from nnbo_mip.maximizers.proposal import Proposal
+from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.surrogates.abstract import Belief
+
+Asked = tuple[Event, Proposal | None]
+
+
+class Asking:
+    """Makes the next ask of a run.
+
+    Parameters
+    ----------
+    settings : Settings
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._space = settings.space
+        self._design: tuple[Stage, FloatArray] | None = None
+        self._belief: tuple[int, Sample, Belief] | None = None
+
+    def next(self, state: State) -> Asked:
+        """Return the event of the next ask, and the maximizer's own answer if there is one."""
+        stage = state.stage or Stage(known=len(state.observations))
+        design = self._points(stage, state)
+        if state.initial < len(design):
+            return self._initial(design[state.initial], stage), None
+        sample = self._sample(state, stage)
+        if not sample.can_be_fitted:
+            said = "no value has been told that a model could learn from."
+            return self._extra(state, stage, said), None
+        try:
+            result = self._step(state, stage, sample, len(design))
+        except (TrainingError, SolverError) as error:
+            return self._extra(state, stage, f"no model chose this point: {error}"), None
+        proposal = result.suggestion.proposal
+        seen = state.seen()
+        place = self._space.encode(result.suggestion.x)[0]
+        if self._settings.restart.is_due(place, seen):
+            restarted = self._restart(state, stage, seen)
+            if restarted is not None:
+                return restarted, None
+        return asked(result.suggestion.to_dict(), stage.to_dict(), result.next_c), proposal
+
+    # -- points that no model chooses ---------------------------------------------------
+
+    def _points(self, stage: Stage, state: State) -> FloatArray:
+        """Return the initial points (n, k) of a stage."""
+        if self._design is None or self._design[0] != stage:
+            self._design = stage, self._drawn(stage, state)
+        return self._design[1]
+
+    def _drawn(self, stage: Stage, state: State) -> FloatArray:
+        settings = self._settings
+        observed = state.observations[: stage.known]
+        seed = seed_for(settings.seed, stage.index, Purpose.DESIGN)
+        rows = [told.z for told in observed] + [state.places[key] for key in stage.pending]
+        known = np.array(rows).reshape(len(rows), self._space.model().dimension)
+        if stage.index:
+            return settings.restart.fresh_points(settings.initial, self._space, seed, known)
+        points = settings.initial.points(self._space, seed, known)
+        wanted = len(points) - sum(not told.failed for told in observed)
+        least = len(settings.initial.given) if isinstance(settings.initial, Given) else 0
+        return points[: max(wanted, least)]
+
+    def _restart(self, state: State, stage: Stage, seen: FloatArray) -> Event | None:
+        """Return the first point of a new stage, None where there is no fresh point."""
+        keep = self._settings.restart.keep
+        fresh = Stage(
+            index=stage.index + 1,
+            known=len(state.observations),
+            pending=state.pending,
+            learns_from=stage.learns_from if keep else len(state.observations),
+        )
+        points = self._points(fresh, state)
+        if not len(points):
+            return None
+        return self._initial(points[0], fresh, "the model repeated a point, so the run restarts.")
+
+    def _initial(self, z: FloatArray, stage: Stage, message: str = "") -> Event:
+        x = in_user_units(self._space, z)
+        suggestion = Suggestion(x=x, status="initial", message=message)
+        return asked(suggestion.to_dict(), stage.to_dict())
+
+    def _extra(self, state: State, stage: Stage, message: str) -> Event:
+        """Return one more point far from all others."""
+        seed = seed_for(self._settings.seed, len(state.suggestions), Purpose.EXTRA)
+        far = Maximin(n=1).points(self._space, seed, state.seen())
+        if not len(far):  # every point is known
+            far = self._space.model().sample(1, np.random.default_rng(seed))
+        return self._initial(far[0], stage, message)
+
+    # -- points that a model chooses ----------------------------------------------------
+
+    def _sample(self, state: State, stage: Stage) -> Sample:
+        told = state.observations[stage.learns_from :]
+        return Sample.of(told, self._space.model().dimension, self._settings.sign)
+
+    def _step(self, state: State, stage: Stage, sample: Sample, starts: int) -> StepResult:
+        learned = state.pending
+        if not self._settings.restart.keep:
+            learned = tuple(key for key in state.pending if key not in stage.pending)
+        places = [state.places[key] for key in learned]
+        given = StepInput(
+            sample=sample,
+            pending=np.array(places).reshape(len(places), sample.X.shape[1]),
+            seen=state.seen(),
+            step=state.steps,
+            starts=max(starts, 1),
+            c=state.c,
+            believed=self._believed(len(state.observations)),
+        )
+        return Step(self._settings, given).run()
+
+    def _believed(self, told: int) -> Callable[[Sample], Belief]:
+        """Return what fits a belief to a sample alone; all asks between two tells share it."""
+
+        def fit(sample: Sample) -> Belief:
+            kept = self._belief
+            if kept is not None and kept[0] == told and kept[1].equals(sample):
+                return kept[2]
+            seed = seed_for(self._settings.seed, told, Purpose.BELIEVE)
+            belief = seeded(self._settings.surrogate, seed).fit(sample.X, sample.y)
+            self._belief = told, sample, belief
+            return belief
+
+        return fit

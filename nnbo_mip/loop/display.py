@@ -1,0 +1,106 @@
+"""A line that shows how a run is doing: live on a terminal, now and then elsewhere."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from nnbo_mip.exact.live import PLAIN_INTERVAL, REDRAWN_PER_SECOND
+from nnbo_mip.loop.observation import Observation
+
+
+class Display:
+    """What is shown of a run.
+
+    Parameters
+    ----------
+    done, total : int
+        Evaluations that were made, and that are wanted.
+    best : float
+        Best value so far; NaN without one.
+    """
+
+    def __init__(self, done: int, total: int, best: float) -> None:
+        self._done, self._total, self._best = done, total, best
+        self._before = done
+        self._phase = "starting"
+        self._last = ""
+        self._started = self._since = time.perf_counter()
+        self._next_print = math.inf
+
+    def print_now_and_then(self) -> None:
+        """Print a line every few seconds, where the output is no terminal."""
+        self._next_print = -math.inf
+
+    def phase(self, name: str) -> None:
+        """Say what is being done from now on."""
+        self._phase, self._since = name, time.perf_counter()
+        if self._since >= self._next_print:
+            self._next_print = self._since + PLAIN_INTERVAL
+            print(self.line(), file=sys.stderr, flush=True)
+
+    def told(self, observation: Observation, best: float) -> None:
+        """Count an evaluation."""
+        self._done += 1
+        self._best = best
+        self._last = "failed" if observation.y is None else f"{observation.y:.6g}"
+        step = observation.suggestion
+        if step is not None and not step.is_initial:
+            gap = f" gap {step.gap:.2g}" if math.isfinite(step.bound) else ""
+            self._last += f" ({step.status}{gap})"
+
+    def line(self) -> str:
+        """Return the line as of now."""
+        now = time.perf_counter()
+        parts = [f"{self._done}/{self._total}", f"{self._phase} {now - self._since:.0f} s"]
+        if not math.isnan(self._best):
+            parts.append(f"best {self._best:.6g}")
+        if self._last:
+            parts.append(f"last {self._last}")
+        made = self._done - self._before
+        if made:
+            left = (now - self._started) / made * (self._total - self._done)
+            parts.append(f"{left:.0f} s left")
+        return "  ".join(parts)
+
+
+@contextmanager
+def displayed(display: Display, progress: bool | None) -> Iterator[None]:
+    """Show a display on standard error while the block runs.
+
+    Parameters
+    ----------
+    display : Display
+    progress : bool or None
+        None shows it on a terminal only.
+    """
+    on_terminal = sys.stderr.isatty()
+    if progress is False or (progress is None and not on_terminal):
+        yield
+    elif on_terminal:
+        with _live(display):
+            yield
+    else:
+        display.print_now_and_then()
+        yield
+
+
+@contextmanager
+def _live(display: Display) -> Iterator[None]:
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    def line() -> Text:
+        return Text(display.line(), no_wrap=True, overflow="ellipsis")
+
+    with Live(
+        console=Console(stderr=True),
+        get_renderable=line,
+        refresh_per_second=REDRAWN_PER_SECOND,
+        transient=True,
+    ):
+        yield

@@ -1,0 +1,78 @@
+"""`Event`: one thing that happened in a run; a run is nothing but its events."""
+
+from __future__ import annotations
+
+import secrets
+import time as clock
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, get_args
+
+EventKind: TypeAlias = Literal["ask", "tell", "forget"]
+
+KINDS: tuple[str, ...] = get_args(EventKind)
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """What happened; its content is JSON-able, and the same after being stored.
+
+    Parameters
+    ----------
+    kind : {"ask", "tell", "forget"}
+    content : mapping
+        See `asked`, `told` and `forgotten`.
+    key : str
+        Unique, so that an event whose writing was interrupted is not written twice. No figure
+        depends on it.
+    time : float
+        Seconds since 1970. No figure depends on it.
+    """
+
+    kind: EventKind
+    content: Mapping[str, Any]
+    key: str = field(default_factory=lambda: secrets.token_hex(8))
+    time: float = field(default_factory=clock.time)
+
+
+def asked(
+    suggestion: Mapping[str, Any],
+    stage: Mapping[str, Any],
+    next_c: float | None = None,
+) -> Event:
+    """Return the event of an ask.
+
+    Parameters
+    ----------
+    suggestion : mapping
+        `Suggestion.to_dict`.
+    stage : mapping
+        `Stage.to_dict`: the design that the run is in.
+    next_c : float, optional
+        The scale with which the next model begins; None for initial points.
+    """
+    return Event("ask", {"suggestion": suggestion, "stage": stage, "next_c": next_c})
+
+
+def told(x: Any, y: float | None, reason: str, noise: float | None, answers: str | None) -> Event:
+    """Return the event of a tell.
+
+    Parameters
+    ----------
+    x : list or dict
+        The user's x.
+    y : float or None
+        None for a failure.
+    reason : str
+        Why it failed, or empty.
+    noise : float or None
+    answers : str or None
+        Key of the ask that is answered.
+    """
+    content = {"x": x, "y": y, "reason": reason, "noise": noise, "answers": answers}
+    return Event("tell", content)
+
+
+def forgotten(key: str) -> Event:
+    """Return the event of forgetting the ask with this key."""
+    return Event("forget", {"ask": key})

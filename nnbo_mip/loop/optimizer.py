@@ -1,0 +1,377 @@
+"""`BayesianOptimizer`: ask what to evaluate, tell what came out; nothing told is lost."""
+
+from __future__ import annotations
+
+import math
+import platform
+import threading
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Self, overload
+
+import numpy.typing as npt
+
+from nnbo_mip.checks import check_choice, check_count
+from nnbo_mip.errors import FileFormatError, InputError, JournalError, JournalWarning
+from nnbo_mip.exact.certificate import Direction
+from nnbo_mip.loop.asking import Asking
+from nnbo_mip.loop.evaluation import Objective
+from nnbo_mip.loop.events import forgotten
+from nnbo_mip.loop.journal import Journal
+from nnbo_mip.loop.ledger import Ledger
+from nnbo_mip.loop.observation import Observation
+from nnbo_mip.loop.optimize_result import OptimizeResult
+from nnbo_mip.loop.settings import DOORS, Settings
+from nnbo_mip.loop.state import State
+from nnbo_mip.loop.suggestion import Suggestion
+from nnbo_mip.loop.tables import read_table
+from nnbo_mip.loop.telling import pending_key, tellings
+from nnbo_mip.space.space import Space
+
+PACKAGES = ("nnbo_mip", "numpy", "scipy", "torch", "scikit-learn", "highspy")
+"""Whose versions a journal names: the same ones make the same proposals."""
+
+
+class BayesianOptimizer:
+    """Chooses the points of an expensive experiment, one after another or several at once.
+
+    Parameters
+    ----------
+    space : Space or whatever `Space.coerce` takes
+        The user's domain.
+    surrogate : str, dict or Surrogate
+        What learns from observations. A name without sizes gets those that suit the dimension.
+    acquisition : str, dict or Acquisition
+        What makes a score of what was learned.
+    maximizer : str, dict or Maximizer
+        What finds the best point of it; ``auto``, ``bab`` and ``mip`` prove.
+    direction : {"minimize", "maximize"}
+    initial : int, str, dict, Design or points
+        What is evaluated before there is a model; left out, 8 + 2 d Sobol points, at most 50.
+        Observations that are told before the first ask count as points of it.
+    scaling : str, dict or Scaling, optional
+        Scale of the uncertainty, chosen at the first step with a model.
+    escape : str, dict or Escape, optional
+        What keeps proposals from repeating samples.
+    restart : str, dict or Restart, optional
+        When to begin anew.
+    batch : str, dict or Batch, optional
+        What a model makes of points whose values are still to come.
+    gap : float
+        At which a proof may stop; see `maximize`.
+    time_limit : float
+        Wall seconds of an ask; then the best point so far is returned with the bound that was
+        proven for it. The fit is not cut short, and a fifth of the time is always left for
+        maximizing.
+    most_fitted : int
+        Observations that a surrogate learns from at most: the best half and, of the others, those
+        that are farthest apart.
+    steps : int, optional
+        How many points models will choose, for rules that shrink over a run.
+    seed : int or None
+        The same seed gives the same proposals, bit for bit; None draws one, which the journal
+        keeps.
+    journal : path, optional
+        A new file in which every ask and every tell is kept; None keeps them in memory only.
+
+    Notes
+    -----
+    A failed evaluation, one told with ``failed=True``, NaN or an infinity, counts in the model as
+    the worst value told so far. Several threads may share an optimizer, and several processes a
+    journal: each has `open` give it an optimizer of its own.
+
+    Examples
+    --------
+    >>> import nnbo_mip as nm
+    >>> bo = nm.BayesianOptimizer([(-1.0, 2.0)], "brvfl:n_hidden=20", "ei", initial=4)
+    >>> for _ in range(8):
+    ...     p = bo.ask()
+    ...     bo.tell(p.x, float((p.x[0] - 0.3) ** 2))
+    >>> len(bo.history), bo.best.y < 0.05, p.status
+    (8, True, 'optimal')
+    """
+
+    def __init__(
+        self,
+        space: object,
+        surrogate: object = "nomu",
+        acquisition: object = "ucb",
+        maximizer: object = "auto",
+        direction: str = "minimize",
+        initial: object = None,
+        scaling: object = None,
+        escape: object = "exclude:first=0.001,last=0.001",
+        restart: object = None,
+        batch: object = "believer",
+        *,
+        gap: float = 1e-4,
+        time_limit: float = 10.0,
+        most_fitted: int = 500,
+        steps: int | None = None,
+        seed: int | None = 0,
+        journal: str | Path | None = None,
+    ) -> None:
+        options = {
+            "surrogate": surrogate,
+            "acquisition": acquisition,
+            "maximizer": maximizer,
+            "initial": initial,
+            "scaling": scaling,
+            "escape": escape,
+            "restart": restart,
+            "batch": batch,
+        }
+        settings = Settings.of(space, options, direction, gap, time_limit, most_fitted, steps, seed)
+        file = None if journal is None else Journal.create(journal, _meta(settings))
+        self._begin(settings, file)
+
+    @classmethod
+    def open(cls, path: str | Path, pending: str = "again", **options: object) -> Self:
+        """Continue the run of a journal where it stood.
+
+        Parameters
+        ----------
+        path : path
+        pending : {"again", "keep"}
+            Whether points that were asked and never told are given out again, in order, before
+            new ones; ``keep`` leaves them to workers that are still at them.
+        **options
+            Option objects that the journal could not hold, such as ``surrogate=…``.
+        """
+        check_choice("pending", pending, ("again", "keep"))
+        unknown = sorted(set(options) - set(DOORS))
+        if unknown:
+            raise InputError(
+                f"open takes the options {', '.join(DOORS)}; got {unknown[0]!r}; drop it."
+            )
+        journal = Journal.open(path)
+        stored = journal.meta().get("settings")
+        if not isinstance(stored, Mapping):
+            raise FileFormatError(f"the journal {str(path)!r} must hold settings; it has none.")
+        optimizer = cls.__new__(cls)
+        optimizer._begin(Settings.from_dict(stored, options), journal)
+        if pending == "again":
+            optimizer.ask_again()
+        return optimizer
+
+    def _begin(self, settings: Settings, journal: Journal | None) -> None:
+        self._settings = settings
+        self._asking = Asking(settings)
+        self._one_asks = threading.Lock()
+        self._again: list[str] = []
+        self._ledger = Ledger(State(settings.space), journal)
+
+    # -- what is known ------------------------------------------------------------------
+
+    @property
+    def space(self) -> Space:
+        """The user's domain."""
+        return self._settings.space
+
+    @property
+    def direction(self) -> Direction:
+        """``minimize`` or ``maximize``."""
+        return self._settings.direction
+
+    @property
+    def settings(self) -> Settings:
+        """Everything that was chosen at the start."""
+        return self._settings
+
+    @property
+    def journal(self) -> Path | None:
+        """The file that keeps the run."""
+        return None if self._ledger.journal is None else self._ledger.journal.path
+
+    @property
+    def history(self) -> tuple[Observation, ...]:
+        """Everything that was told, in order."""
+        return self._ledger.state.observations
+
+    @property
+    def pending(self) -> tuple[Suggestion, ...]:
+        """What was asked and neither told nor forgotten, in order."""
+        state = self._ledger.state
+        return tuple(state.suggestions[key] for key in state.pending)
+
+    @property
+    def suggestions(self) -> tuple[Suggestion, ...]:
+        """Everything that was asked, in order."""
+        return tuple(self._ledger.state.suggestions.values())
+
+    @property
+    def best(self) -> Observation | None:
+        """The observation with the best value, the first of those; None without a value."""
+        sign = self._settings.sign
+        values = [(sign * told.y, -told.number) for told in self.history if told.y is not None]
+        return self.history[-max(values)[1]] if values else None
+
+    @property
+    def unwritten(self) -> int:
+        """How many events are in memory but could not be written to the journal yet."""
+        return len(self._ledger.waiting)
+
+    # -- asking and telling ---------------------------------------------------------------
+
+    @overload
+    def ask(self, n: None = None) -> Suggestion: ...
+
+    @overload
+    def ask(self, n: int) -> list[Suggestion]: ...
+
+    def ask(self, n: int | None = None) -> Suggestion | list[Suggestion]:
+        """Return the point to evaluate next, or a list of n of them.
+
+        What is asked is pending until it is told or forgotten; further asks take it into account.
+        """
+        count = 1 if n is None else check_count("n", n)
+        with self._one_asks:
+            asked = [self._ask() for _ in range(count)]
+        return asked[0] if n is None else asked
+
+    def tell(
+        self,
+        x: object,
+        y: object = None,
+        *,
+        failed: object = False,
+        noise: npt.ArrayLike | None = None,
+        reason: str = "",
+    ) -> None:
+        """Say what came out; when this returns, the journal has it on disk.
+
+        Parameters
+        ----------
+        x : array (d,), dict, Suggestion, or a batch of them
+            Asked or not, told before or not.
+        y : float, or one a point of a batch
+            NaN and infinities count as failed.
+        failed : bool, or one a point of a batch
+            Whether there is no value.
+        noise : float, optional, or one a point of a batch
+            Standard deviation of y.
+        reason : str
+            Why it failed.
+
+        Notes
+        -----
+        If the journal cannot be written, JournalError says why. What was told is in memory
+        all the same and is written by the next tell, ask or `flush` that succeeds; telling the
+        same again until then does not count twice.
+        """
+        self._refresh()
+        state = self._ledger.state
+        events = tellings(state, x, y, failed, noise, reason)
+        if self._ledger.waiting and self._ledger.holds_waiting(events):
+            self._ledger.flush()
+            return
+        self._ledger.add(events)
+
+    def tell_table(
+        self, table: object, value: str = "y", noise: str | None = None, outside: str = "refuse"
+    ) -> int:
+        """Tell past observations, in one transaction, and return how many.
+
+        Parameters
+        ----------
+        table, value, noise, outside
+            As `nnbo_mip.loop.tables.read_table` takes them: the path of a CSV file, a pandas data
+            frame, a dict of columns, or a pair (X, y).
+        """
+        past = read_table(table, self.space, value, noise, outside)
+        self._refresh()
+        state, events = self._ledger.state, []
+        for x, y, deviation in zip(past.x, past.y.tolist(), past.noise.tolist(), strict=True):
+            told = None if math.isnan(deviation) else deviation
+            events += tellings(state, x, y, False, told, "")
+        self._ledger.add(events)
+        return len(events)
+
+    def forget(self, x: object) -> None:
+        """Drop a pending point, or suggestion, that will never be told."""
+        self._refresh()
+        self._ledger.add([forgotten(pending_key(self._ledger.state, x))])
+
+    def ask_again(self) -> None:
+        """Let the next asks give out what is pending, in order, before new points."""
+        self._again = list(self._ledger.state.pending)
+
+    def flush(self) -> None:
+        """Write to the journal what could not be written before."""
+        self._ledger.flush()
+
+    def run(
+        self,
+        f: Objective,
+        n_evals: int,
+        *,
+        callback: Callable[[Observation], object] | None = None,
+        progress: bool | None = None,
+        on_error: str = "continue",
+    ) -> OptimizeResult:
+        """Ask, evaluate and tell until `n_evals` evaluations were made in the whole run.
+
+        Parameters
+        ----------
+        f, n_evals, callback, progress, on_error
+            As in `nnbo_mip.optimize`.
+        """
+        from nnbo_mip.loop.running import run
+
+        return run(self, f, n_evals, callback, progress, on_error)
+
+    def _ask(self) -> Suggestion:
+        self._refresh()
+        while self._again:
+            key = self._again.pop(0)
+            if key in self._ledger.state.pending:
+                return self._ledger.state.suggestions[key]
+        while True:
+            state = self._ledger.state
+            event, proposal = self._asking.next(state)
+            try:
+                if not self._ledger.add_ask(event, based_on=state):
+                    self._ledger.refresh()  # somebody else asked: think of their point too
+                    continue
+            except JournalError as error:
+                warnings.warn(
+                    f"a suggestion is not in the journal yet: {error}", JournalWarning, stacklevel=3
+                )
+            return replace(self._ledger.state.suggestions[event.key], proposal=proposal)
+
+    def _refresh(self) -> None:
+        """Take notice of what other processes wrote, if the journal can be read."""
+        try:
+            self._ledger.refresh()
+        except JournalError as error:
+            warnings.warn(
+                f"other processes' events are not known: {error}", JournalWarning, stacklevel=4
+            )
+
+    def __repr__(self) -> str:
+        best = self.best
+        shown = "no value yet" if best is None else f"best y = {best.y!r}"
+        return f"BayesianOptimizer({len(self.history)} told, {len(self.pending)} pending, {shown})"
+
+
+def _meta(settings: Settings) -> dict[str, Any]:
+    """Return what a journal says of the run as a whole."""
+    return {
+        "settings": settings.to_dict(),
+        "created": datetime.now(UTC).isoformat(),
+        "versions": {
+            "python": platform.python_version(),
+            **{package: _version(package) for package in PACKAGES},
+        },
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

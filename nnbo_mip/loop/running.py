@@ -1,0 +1,147 @@
+"""The loop itself: ask, evaluate, tell, until there were as many evaluations as wanted."""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from nnbo_mip.checks import check_choice, check_count
+from nnbo_mip.errors import EvaluationWarning, InputError, JournalError, JournalWarning
+from nnbo_mip.loop.display import Display, displayed
+from nnbo_mip.loop.evaluation import Objective, evaluated
+from nnbo_mip.loop.observation import Observation
+from nnbo_mip.loop.optimize_result import OptimizeResult
+
+if TYPE_CHECKING:
+    from nnbo_mip.loop.optimizer import BayesianOptimizer
+
+Callback = Callable[[Observation], object]
+
+
+def run(
+    optimizer: BayesianOptimizer,
+    f: Objective,
+    n_evals: int,
+    callback: Callback | None,
+    progress: bool | None,
+    on_error: str,
+) -> OptimizeResult:
+    """Run an optimizer; parameters as those of `nnbo_mip.optimize`."""
+    check_count("n_evals", n_evals)
+    check_choice("on_error", on_error, ("continue", "raise"))
+    for name, given in (("f", f), ("callback", callback)):
+        if given is not None and not callable(given):
+            raise InputError(f"{name} must be callable; got {given!r:.60}; pass a function of x.")
+    started = time.perf_counter()
+    display = Display(calls(optimizer), n_evals, _best(optimizer))
+    ended = ""
+    try:
+        with displayed(display, progress), ctrl_c_raises():
+            while not ended and calls(optimizer) < n_evals:
+                ended = _one(optimizer, f, callback, display, on_error)
+    except KeyboardInterrupt:
+        optimizer.ask_again()
+        ended = "stopped by Ctrl-C"
+    except BaseException:
+        optimizer.ask_again()
+        raise
+    return _result(optimizer, n_evals, ended, time.perf_counter() - started)
+
+
+def calls(optimizer: BayesianOptimizer) -> int:
+    """Return how many evaluations were made of what was asked; warm starts do not count."""
+    return sum(told.suggestion is not None for told in optimizer.history)
+
+
+def _one(
+    optimizer: BayesianOptimizer,
+    f: Objective,
+    callback: Callback | None,
+    display: Display,
+    on_error: str,
+) -> str:
+    """Make one evaluation; return why the run should end, or nothing."""
+    display.phase("asking")
+    suggestion = optimizer.ask()
+    display.phase("evaluating")
+    outcome = evaluated(f, suggestion.x)
+    try:
+        optimizer.tell(suggestion, outcome.y, failed=outcome.y is None, reason=outcome.reason)
+    except JournalError as error:
+        warnings.warn(f"the run goes on in memory: {error}", JournalWarning, stacklevel=4)
+    observation = optimizer.history[-1]
+    display.told(observation, _best(optimizer))
+    if outcome.error is not None and on_error == "raise":
+        raise outcome.error
+    if observation.failed and sum(told.failed for told in optimizer.history) == 1:
+        warnings.warn(
+            f"an evaluation failed and the run goes on: {observation.reason}",
+            EvaluationWarning,
+            stacklevel=4,
+        )
+    try:
+        stop = callback is not None and callback(observation) is True
+    except StopIteration:
+        stop = True
+    return "stopped by the callback" if stop else ""
+
+
+def _result(
+    optimizer: BayesianOptimizer, n_evals: int, ended: str, seconds: float
+) -> OptimizeResult:
+    made, best = calls(optimizer), optimizer.best
+    failed = [told for told in optimizer.history if told.failed and told.suggestion is not None]
+    parts = [f"{ended} after {made} of {n_evals} evaluations" if ended else f"{made} evaluations"]
+    if failed:
+        parts.append(f"{len(failed)} failed, the last one: {failed[-1].reason}")
+    if best is None:
+        parts.append("no evaluation has a value")
+    if optimizer.unwritten:
+        parts.append(
+            f"{optimizer.unwritten} events are not in the journal; see result.optimizer.flush()"
+        )
+    return OptimizeResult(
+        x=None if best is None else best.x,
+        fun=math.nan if best is None or best.y is None else best.y,
+        nfev=made,
+        n_failed=len(failed),
+        success=not ended and best is not None,
+        message="; ".join(parts) + ".",
+        direction=optimizer.direction,
+        seconds=seconds,
+        optimizer=optimizer,
+    )
+
+
+def _best(optimizer: BayesianOptimizer) -> float:
+    best = optimizer.best
+    return math.nan if best is None or best.y is None else best.y
+
+
+@contextmanager
+def ctrl_c_raises() -> Iterator[None]:
+    """Let the first Ctrl-C raise KeyboardInterrupt wherever it falls.
+
+    A search by itself answers it with the best point so far; within a run it ends the run.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or before is not signal.default_int_handler:
+        yield
+        return
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

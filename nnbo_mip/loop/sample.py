@@ -1,0 +1,97 @@
+"""`Sample`: what a model learns from, made of what was told.
+
+Values are turned so that larger is better, here and nowhere else. A failed evaluation counts as the
+worst value that was told, less a hair where all are equal, so that the model expects little around
+it; the value is chosen anew at each step, as worse ones come in. At most so many observations are
+fitted: half of them the best ones, the others those that are farthest from all that were chosen
+before them, so that the fit takes a bounded time however many were told.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nnbo_mip.loop.observation import Observation
+from nnbo_mip.space.arrays import BoolArray, FloatArray, IntArray
+
+HAIR = 1e-3
+"""Part of their size by which failures are worse than values that are all equal."""
+
+LARGEST = float(np.finfo(np.float64).max)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Points in model coordinates and their values, larger is better.
+
+    Parameters
+    ----------
+    X : (n, d) array
+    y : (n,) array
+        Finite; failures have a value.
+    noise : (m,) array or None
+        Deviations of those values whose deviation was told; None where none was.
+    told : (n,) bool array
+        False for failures.
+    """
+
+    X: FloatArray
+    y: FloatArray
+    noise: FloatArray | None
+    told: BoolArray
+
+    @staticmethod
+    def of(observations: tuple[Observation, ...], dimension: int, sign: float) -> Sample:
+        """Make the sample of some observations; `sign` is -1 where small values are wanted."""
+        told = np.array([not one.failed for one in observations], dtype=np.bool_)
+        X = np.array([one.z for one in observations]).reshape(len(observations), dimension)
+        y = np.array([sign * one.y if one.y is not None else np.nan for one in observations])
+        if told.any():
+            y[~told] = value_of_failures(y[told])
+        deviations = [one.noise for one in observations if one.noise is not None]
+        return Sample(X, y, np.array(deviations) if deviations else None, told)
+
+    @property
+    def can_be_fitted(self) -> bool:
+        """Whether there is a value at all."""
+        return bool(self.told.any())
+
+    def equals(self, other: Sample) -> bool:
+        """Whether another sample has the same points and values."""
+        return np.array_equal(self.X, other.X) and np.array_equal(self.y, other.y)
+
+    def best(self, n: int) -> FloatArray:
+        """Return the n best points, the best first."""
+        return np.asarray(self.X[np.argsort(-self.y, kind="stable")[:n]])
+
+    def fitted(self, most: int) -> Sample:
+        """Return at most so many observations, in their order."""
+        if len(self.y) <= most:
+            return self
+        kept = np.sort(best_and_spread(self.X, self.y, most))
+        return Sample(self.X[kept], self.y[kept], self.noise, self.told[kept])
+
+
+def value_of_failures(y: FloatArray) -> float:
+    """Return what a failure counts as, given the values (n,) that were told."""
+    worst, best = float(y.min()), float(y.max())
+    if worst < best:
+        return worst
+    return max(worst - HAIR * max(1.0, abs(worst)), -LARGEST)
+
+
+def best_and_spread(X: FloatArray, y: FloatArray, most: int) -> IntArray:
+    """Return the indices of `most` points (n, d): the best half, then the farthest of the rest."""
+    chosen = np.argsort(-y, kind="stable")[: most // 2].tolist()
+    distance = np.full(len(X), np.inf)
+    for index in chosen:
+        distance = np.minimum(distance, np.square(X - X[index]).sum(axis=1))
+    distance[chosen] = -1.0  # a repeated point may be chosen, but none twice
+    while len(chosen) < most:
+        farthest = int(distance.argmax())
+        chosen.append(farthest)
+        distance = np.minimum(distance, np.square(X - X[farthest]).sum(axis=1))
+        distance[farthest] = -1.0
+    return np.array(chosen)

@@ -1,0 +1,243 @@
+"""`Settings`: what a run is, apart from what happens in it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, is_dataclass
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+
+from nnbo_mip.acquisitions.abstract import Acquisition
+from nnbo_mip.acquisitions.catalogue import registry as acquisitions
+from nnbo_mip.checks import check_count
+from nnbo_mip.errors import FileFormatError, InputError, UnsupportedError
+from nnbo_mip.exact.certificate import Direction
+from nnbo_mip.exact.inputs import as_direction, as_gap, as_seed, as_time_limit
+from nnbo_mip.loop.batches import Batch, batch_of
+from nnbo_mip.loop.defaults import with_size
+from nnbo_mip.loop.designs import Design, design_of
+from nnbo_mip.loop.escape import Escape, escape_of
+from nnbo_mip.loop.given_design import Given
+from nnbo_mip.loop.plain import described, number_in, number_out
+from nnbo_mip.loop.restart import Restart, restart_of
+from nnbo_mip.loop.width_scaling import Scaling, scaling_of
+from nnbo_mip.maximizers.abstract import Maximizer
+from nnbo_mip.maximizers.catalogue import registry as maximizers
+from nnbo_mip.space.space import Space
+from nnbo_mip.surrogates.abstract import Capability, Surrogate
+from nnbo_mip.surrogates.families import registry as surrogates
+
+DOORS: Mapping[str, Callable[[Any], object]] = MappingProxyType(
+    {
+        "surrogate": surrogates.create,
+        "acquisition": acquisitions.create,
+        "maximizer": maximizers.create,
+        "initial": design_of,
+        "scaling": scaling_of,
+        "escape": escape_of,
+        "restart": restart_of,
+        "batch": batch_of,
+    }
+)
+"""What makes an option object of a name, a description or an object."""
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """Checked settings; see `nnbo_mip.loop.optimizer.BayesianOptimizer`.
+
+    Parameters
+    ----------
+    descriptions : mapping of str to JSON
+        Of the option objects; None where one has no description and has to be passed again.
+    """
+
+    space: Space
+    surrogate: Surrogate
+    acquisition: Acquisition
+    maximizer: Maximizer
+    initial: Design
+    scaling: Scaling
+    escape: Escape
+    restart: Restart
+    batch: Batch
+    direction: Direction
+    gap: float
+    time_limit: float
+    most_fitted: int
+    steps: int | None
+    seed: int
+    descriptions: Mapping[str, Any]
+
+    @classmethod
+    def of(
+        cls,
+        space: object,
+        options: Mapping[str, object],
+        direction: object,
+        gap: object,
+        time_limit: object,
+        most_fitted: object,
+        steps: object,
+        seed: object,
+    ) -> Self:
+        """Check what a user gave; `options` has one entry for each of `DOORS`."""
+        made_space = as_space(space)
+        given = dict(options)
+        given["surrogate"] = with_size(given["surrogate"], made_space.model().dimension)
+        made: dict[str, Any] = {name: door(given[name]) for name, door in DOORS.items()}
+        settings = cls(
+            space=made_space,
+            **made,
+            direction=as_direction(direction),
+            gap=as_gap(gap),
+            time_limit=as_time_limit(time_limit),
+            most_fitted=check_count("most_fitted", most_fitted, least=2),
+            steps=None if steps is None else check_count("steps", steps),
+            seed=secrets.randbits(31) if seed is None else as_seed(seed),
+            descriptions=MappingProxyType(
+                {name: described(made[name], given[name], door) for name, door in DOORS.items()}
+            ),
+        )
+        settings._check_combination()
+        return settings
+
+    @property
+    def sign(self) -> float:
+        """By which values are multiplied, so that larger is better."""
+        return 1.0 if self.direction == "maximize" else -1.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the journal keeps, JSON-able."""
+        return {
+            "space": self.space.to_dict(),
+            "options": dict(self.descriptions),
+            "objects": {
+                name: repr(getattr(self, name))
+                for name, description in self.descriptions.items()
+                if description is None
+            },
+            "direction": self.direction,
+            "gap": self.gap,
+            "time_limit": number_out(self.time_limit),
+            "most_fitted": self.most_fitted,
+            "steps": self.steps,
+            "seed": self.seed,
+        }
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any], given: Mapping[str, object]) -> Self:
+        """Make the settings that `to_dict` described.
+
+        Parameters
+        ----------
+        stored : mapping
+        given : mapping of str to object
+            Option objects that have no description, and, if the user likes, others, which must
+            then be those of the run.
+        """
+        try:
+            options = {name: stored["options"][name] for name in DOORS}
+            rest = {
+                name: stored[name] for name in ("direction", "gap", "most_fitted", "steps", "seed")
+            }
+            time_limit, space = number_in(stored["time_limit"]), stored["space"]
+            objects = stored["objects"]
+        except (KeyError, TypeError) as error:
+            raise FileFormatError(
+                f"the settings of a journal must be whole; {error} is missing."
+            ) from error
+        for name, door in DOORS.items():
+            options[name] = _again(name, options[name], objects.get(name), given.get(name), door)
+        return cls.of(Space.from_dict(space), options, time_limit=time_limit, **rest)
+
+    def _check_combination(self) -> None:
+        """Refuse at the start what would be refused at the first step with a model."""
+        for name in ("surrogate", "acquisition"):
+            if not is_dataclass(getattr(self, name)):
+                raise InputError(
+                    f"a {name} must be a dataclass, so that each step can have a seed of its own; "
+                    f"got a {type(getattr(self, name)).__name__}; make it one."
+                )
+        if isinstance(self.initial, Given):
+            self.initial.points(self.space)  # says which of them is not admissible
+        missing = self.acquisition.needs - self.surrogate.capabilities
+        if missing:
+            raise UnsupportedError(
+                f"{self.acquisition.name} needs a belief that offers {', '.join(sorted(missing))}; "
+                f"that of {self.surrogate.name} offers "
+                f"{', '.join(sorted(self.surrogate.capabilities))}; choose another surrogate or "
+                "acquisition."
+            )
+        for name in ("scaling", "escape"):
+            rule = getattr(self, name)
+            if rule.scales and not self.surrogate.scalable:
+                raise UnsupportedError(
+                    f"the {name} {rule.name!r} multiplies the uncertainty, which these options of "
+                    f"{self.surrogate.name} do not allow; choose another {name}, or another "
+                    "surrogate."
+                )
+        domain, able = self.space.model(), self.maximizer.abilities
+        refused = ""
+        if domain.dimension > able.most_inputs:
+            refused = f"takes up to {able.most_inputs:g} inputs, got {domain.dimension}"
+        elif not able.integers and any(grid is not None for grid in domain.grids):
+            refused = "knows no integers or categories"
+        elif not able.constraints and domain.b.size:
+            refused = "knows no linear constraints"
+        elif not able.holes and self.escape.name == "exclude":
+            refused = "cannot keep its distance from points, as escape='exclude' asks"
+        elif able.needs_network and Capability.NETWORK not in self.surrogate.capabilities:
+            refused = (
+                f"needs networks of ReLUs, which these options of {self.surrogate.name} do not give"
+            )
+        if refused:
+            raise UnsupportedError(
+                f"the maximizer {self.maximizer.name!r} {refused}; take 'auto', 'lbfgs' or "
+                "'random'."
+            )
+
+
+def as_space(given: object) -> Space:
+    """Return the space that a user described."""
+    space = Space.coerce(given)
+    if not isinstance(space, Space):
+        raise InputError(
+            "a run needs a Space, with the user's units; got a Domain; pass the Space that it came "
+            "from, or Space.box."
+        )
+    if not bool(np.all(space.model().tighten(space.model().lower, space.model().upper)[2])):
+        raise InputError(
+            "a space must have an admissible point; the constraints leave none; relax one."
+        )
+    return space
+
+
+def _again(
+    name: str,
+    description: Any,
+    shown: str | None,
+    given: object,
+    door: Callable[[Any], object],
+) -> Any:
+    """Return what an option of a stored run is made of."""
+    if description is None:
+        if given is None:
+            raise InputError(
+                f"the {name} of this run was an object that the journal cannot hold, {shown:.80}; "
+                f"pass it again: open(path, {name}=…)."
+            )
+        if isinstance(shown, str) and " at 0x" not in shown and repr(door(given)) != shown:
+            raise InputError(
+                f"the {name} of this run was {shown:.120}; got {door(given)!r:.120}; pass the same."
+            )
+        return given
+    if given is not None and door(given) != door(description):
+        raise InputError(
+            f"the {name} of this run is {description}; got {given!r:.80}; leave it out, or start a "
+            "new run with these observations."
+        )
+    return description

@@ -1,0 +1,265 @@
+"""One step with a model: fit, scale, maximize, escape.
+
+belief = surrogate.fit(sample and what pending points are taken to be)
+c      = that of the step before, or of the scaling at the first step
+x      = argmax of the acquisition over c times the uncertainty, by the rule of escape
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from nnbo_mip.acquisitions.abstract import Acquisition
+from nnbo_mip.errors import InputError
+from nnbo_mip.exact.result import Measure
+from nnbo_mip.loop.escape import Escaped
+from nnbo_mip.loop.sample import Sample
+from nnbo_mip.loop.seeds import Purpose, seed_for
+from nnbo_mip.loop.settings import Settings
+from nnbo_mip.loop.suggestion import Suggestion
+from nnbo_mip.maximizers.maximize import maximize
+from nnbo_mip.maximizers.proposal import Proposal
+from nnbo_mip.maximizers.sought import Sought
+from nnbo_mip.maximizers.target import Target
+from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.space.space import Space
+from nnbo_mip.surrogates.abstract import Belief, Capability
+
+T = TypeVar("T")
+
+STARTS = 5
+"""Best points, from which a maximizer may begin."""
+
+LEAST_SHARE = 0.2
+"""Part of the time of an ask that is left for maximizing, however long the fit took."""
+
+
+@dataclass(frozen=True, eq=False)
+class StepInput:
+    """What a step depends on, beside the settings.
+
+    Parameters
+    ----------
+    sample : Sample
+        What the model learns from.
+    pending : (p, k) array
+        Points whose values are still to come, in model coordinates.
+    seen : (n, k) array
+        Points that the rule of escape keeps away from: all that were told or are pending.
+    step : int
+        Points that models chose before.
+    starts : int
+        Initial points of this stage.
+    c : float or None
+        The scale that the step begins with; None at the first step.
+    believed : callable
+        Fits a surrogate to a sample alone; the same belief for the same sample, perhaps kept.
+    """
+
+    sample: Sample
+    pending: FloatArray
+    seen: FloatArray
+    step: int
+    starts: int
+    c: float | None
+    believed: Callable[[Sample], Belief]
+
+
+@dataclass(frozen=True, eq=False)
+class StepResult:
+    """What a step suggests, and the scale with which the next one begins."""
+
+    suggestion: Suggestion
+    next_c: float
+
+
+class Step:
+    """One step; see `run`.
+
+    Parameters
+    ----------
+    settings : Settings
+    given : StepInput
+    """
+
+    def __init__(self, settings: Settings, given: StepInput) -> None:
+        self._settings = settings
+        self._given = given
+        self._domain = settings.space.model()
+        self._started = time.perf_counter()
+        self._sample = given.sample.fitted(settings.most_fitted)
+        self._X, self._y = self._with_pending()
+        chosen = settings.batch.acquisition(settings.acquisition, len(given.pending))
+        self._acquisition: Acquisition = seeded(chosen, self._seed(Purpose.ACQUISITION))
+        self._belief: Belief = seeded(settings.surrogate, self._seed(Purpose.FIT)).fit(
+            self._X, self._y
+        )
+        self._fitted = time.perf_counter()
+
+    def run(self) -> StepResult:
+        """Return what to evaluate next."""
+        settings, given = self._settings, self._given
+        steps = settings.steps
+        eps = settings.escape.eps(given.step, given.starts, self._domain.dimension, steps)
+        escaped = settings.escape.apply(
+            self._propose,
+            given.seen,
+            self._first_c(),
+            eps,
+            self._domain,
+            responds=self._responds,
+            should_stop=lambda: self._left() <= 0.0,
+        )
+        if escaped.proposal.x is None:
+            raise InputError(
+                "a space must have an admissible point; none was found: "
+                f"{escaped.proposal.message or 'relax a constraint or widen a bound.'}"
+            )
+        return StepResult(self._suggestion(escaped, escaped.proposal), escaped.next_c)
+
+    # -- learning ---------------------------------------------------------------------
+
+    def _with_pending(self) -> tuple[FloatArray, FloatArray]:
+        sample, pending = self._sample, self._given.pending
+        if not len(pending):
+            return sample.X, sample.y
+        told = sample.y[sample.told]
+        has_mean = Capability.MEAN in self._settings.surrogate.capabilities
+        fit = (lambda: self._given.believed(sample)) if has_mean else None
+        values = self._settings.batch.values(pending, told, fit)
+        if values is None:
+            return sample.X, sample.y
+        return np.concatenate([sample.X, pending]), np.concatenate([sample.y, values])
+
+    def _first_c(self) -> float:
+        if self._given.c is not None:
+            return self._given.c
+        seed = self._seed(Purpose.SCALE)
+        return self._settings.scaling.factor(self._belief, self._domain, self._y, seed)
+
+    @property
+    def _responds(self) -> bool:
+        """Whether the score depends on the scale of the uncertainty."""
+        return self._settings.surrogate.scalable and self._acquisition.needs != {Capability.MEAN}
+
+    # -- maximizing -------------------------------------------------------------------
+
+    def _propose(self, c: float, away: float | None = None) -> Proposal:
+        settings, given = self._settings, self._given
+        whole = settings.time_limit
+        return maximize(
+            self._scaled(c),
+            self._acquisition,
+            self._domain,
+            maximizer=settings.maximizer,
+            X=self._X,
+            y=self._y,
+            noise=self._sample.noise,
+            step=given.step,
+            gap=settings.gap,
+            time_limit=max(self._left(), LEAST_SHARE * whole) if math.isfinite(whole) else whole,
+            seed=self._seed(Purpose.MAXIMIZE),
+            away_from=None if away is None else given.seen,
+            eps=away,
+            starts=self._sample.best(STARTS),
+        )
+
+    def _scaled(self, c: float) -> Belief:
+        return self._belief if c == 1.0 else self._belief.scaled(c)
+
+    def _left(self) -> float:
+        return self._settings.time_limit - (time.perf_counter() - self._started)
+
+    def _seed(self, purpose: Purpose) -> int:
+        return seed_for(self._settings.seed, self._given.step, purpose)
+
+    # -- the answer -------------------------------------------------------------------
+
+    def _suggestion(self, escaped: Escaped, proposal: Proposal) -> Suggestion:
+        settings = self._settings
+        assert proposal.x is not None
+        x = in_user_units(settings.space, proposal.x)
+        place = settings.space.encode(x)
+        belief = self._scaled(escaped.c)
+        value, gap = self._as_decoded(proposal, belief, place[0])
+        mean = std = math.nan
+        if Capability.MEAN in belief.capabilities:
+            mean = settings.sign * float(belief.mean(place)[0])
+        if Capability.STD in belief.capabilities:
+            std = float(belief.std(place)[0])
+        certificate = proposal.certificate
+        return Suggestion(
+            x=x,
+            status=proposal.status,
+            value=value,
+            bound=proposal.bound,
+            gap=gap,
+            kind=proposal.kind,
+            engine=proposal.engine,
+            head=proposal.head,
+            maximizer=proposal.maximizer,
+            mean=mean,
+            std=std,
+            c=escaped.c,
+            eps=escaped.eps,
+            doublings=escaped.doublings,
+            seconds=time.perf_counter() - self._fitted,
+            fit_seconds=self._fitted - self._started,
+            evaluations=proposal.evaluations,
+            counters=proposal.counters,
+            time_limited=proposal.time_limited,
+            message=" ".join(part for part in (proposal.message, escaped.message) if part),
+            certificate_text="" if certificate is None else certificate.to_json(),
+            proposal=proposal,
+        )
+
+    def _as_decoded(
+        self, proposal: Proposal, belief: Belief, place: FloatArray
+    ) -> tuple[float, float]:
+        """Return value and gap at the point that the user's x stands for.
+
+        Decoding rounds to the user's units; what is told is encoded again, and may differ from
+        the proposal in the last digits.
+        """
+        if np.array_equal(place, np.asarray(proposal.x)):
+            return proposal.value, proposal.gap
+        scorer = self._acquisition.scorer(
+            belief, self._X, self._y, self._sample.noise, self._given.step
+        )
+        sought = Sought(Target(scorer, self._domain))
+        compared = sought.value(place)
+        in_logarithms = proposal.head.startswith("log")
+        value = compared if in_logarithms else float(scorer.score(place[None, :])[0])
+        if sought.measure is not Measure.LOGARITHM:
+            return value, proposal.bound - value
+        bound = proposal.bound if in_logarithms else _log(proposal.bound)
+        return value, bound - compared
+
+
+def _log(bound: float) -> float:
+    return math.log(bound) if bound > 0.0 else -math.inf
+
+
+def in_user_units(space: Space, z: FloatArray) -> Any:
+    """Return the user's x of a point in model coordinates, admissible in the user's units too.
+
+    A point on a constraint may leave it by the rounding of the way back.
+    """
+    x = space.decode(z)
+    raw = space.to_numeric(x)
+    if bool(space.numeric().admissible(raw)[0]):
+        return x
+    repaired = space.numeric().repair(raw[0])
+    return x if repaired is None else space.from_numeric(repaired)
+
+
+def seeded(options: T, seed: int) -> T:
+    """Return option objects with a seed, if they have one."""
+    made: Any = options
+    return replace(made, seed=seed) if hasattr(options, "seed") else options

@@ -1,0 +1,158 @@
+"""What a user tells, checked and turned into events."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from nnbo_mip.checks import check_flag, check_number
+from nnbo_mip.errors import InputError
+from nnbo_mip.loop.events import Event, told
+from nnbo_mip.loop.observation import as_value
+from nnbo_mip.loop.plain import point_out
+from nnbo_mip.loop.state import State
+from nnbo_mip.loop.suggestion import Suggestion
+from nnbo_mip.space.abstract import NumericDimension
+from nnbo_mip.space.arrays import FloatArray, as_floats
+from nnbo_mip.space.space import Space
+
+SAME = 1e-6
+"""A told point that is this close to a pending one, in model coordinates, answers it: the numbers
+may have gone through float32, or through a file with few digits."""
+
+
+def tellings(
+    state: State, x: object, y: object, failed: object, noise: object, reason: str
+) -> list[Event]:
+    """Return the events of telling one point or a batch; InputError before any of them.
+
+    Parameters
+    ----------
+    state : State
+        What is pending there is answered.
+    x, y, failed, noise, reason
+        As `nnbo_mip.loop.optimizer.BayesianOptimizer.tell` has them.
+    """
+    points, single = _points(state, x)
+    n = len(points)
+    values = [y] if single else _column(y, n, "y")
+    failures = [failed] if single else _column(failed, n, "failed", one_for_all=True)
+    deviations = [noise] if single else _column(noise, n, "noise", one_for_all=True)
+    open_asks = {key: state.places[key] for key in state.pending}
+    events = []
+    for point, value, lost, deviation in zip(points, values, failures, deviations, strict=True):
+        number, why = _outcome(value, lost, reason)
+        spread = None if deviation is None else check_number("noise", deviation, least=0.0)
+        place = state.space.encode(point)[0]
+        answers = _answered(open_asks, place)
+        if answers is None:
+            _check_admissible(state, point)
+        else:
+            del open_asks[answers]
+        events.append(told(point_out(point), number, why, spread, answers))
+    return events
+
+
+def pending_key(state: State, x: object) -> str:
+    """Return the key of the pending ask that a user means by a point or a suggestion."""
+    if isinstance(x, Suggestion) and x.key in state.pending:
+        return x.key
+    points, _ = _points(state, x)
+    open_asks = {key: state.places[key] for key in state.pending}
+    found = _answered(open_asks, state.space.encode(points[0])[0]) if len(points) == 1 else None
+    if found is None:
+        raise InputError(
+            f"x must be a pending point; got {x!r:.80}; pending are {len(open_asks)} points; see "
+            "optimizer.pending."
+        )
+    return found
+
+
+def _points(state: State, x: object) -> tuple[list[Any], bool]:
+    """Return the points in canonical form, and whether it was one."""
+    if isinstance(x, Suggestion):
+        x = x.x
+    if isinstance(x, list | tuple):
+        x = [entry.x if isinstance(entry, Suggestion) else entry for entry in x]
+    space = state.space
+    if space.is_named:
+        single = isinstance(x, Mapping)
+    else:
+        array = as_floats(x, "x")
+        single = array.ndim == 1 and array.size > 0
+    try:
+        raw = space.to_numeric(x)
+    except InputError:
+        clipped = space.clip(x)
+        if not _barely_moved(space, x, clipped):
+            raise
+        raw = space.to_numeric(clipped)
+    return [space.from_numeric(row) for row in raw], single
+
+
+def _barely_moved(space: Space, x: Any, clipped: Any) -> bool:
+    """Whether points left their bounds by a rounding only."""
+    if not space.is_named:
+        domain = space.numeric()
+        moves = np.abs(as_floats(x, "x") - clipped)
+        return bool((moves <= SAME * (domain.upper - domain.lower)).all())
+    pairs = [(x, clipped)] if isinstance(x, Mapping) else list(zip(x, clipped, strict=True))
+    numeric = [side for side in space.dimensions if isinstance(side, NumericDimension)]
+    return all(
+        abs(float(before[side.name]) - after[side.name]) <= SAME * (side.upper - side.lower)
+        for before, after in pairs
+        for side in numeric
+    )
+
+
+def _column(values: object, n: int, name: str, one_for_all: bool = False) -> list[Any]:
+    """Return one entry a point."""
+    if values is None:
+        return [None] * n
+    entries = list(values) if isinstance(values, Iterable) else [values]
+    if one_for_all and not isinstance(values, Iterable):
+        entries = entries * n
+    if len(entries) != n:
+        raise InputError(
+            f"{name} must have one entry a point; got {len(entries)} for {n} points; pass both of "
+            "the same evaluations."
+        )
+    return entries
+
+
+def _outcome(y: object, failed: object, reason: str) -> tuple[float | None, str]:
+    """Return the value, None for a failure, and why it failed."""
+    if check_flag("failed", failed):
+        return None, reason or "told as failed"
+    if y is None:
+        raise InputError(
+            "a tell needs a value or failed=True; got neither; pass y, or say that it failed."
+        )
+    value = as_value(y)
+    if math.isnan(value):
+        return None, reason or "the value was NaN"
+    if math.isinf(value):
+        return None, reason or "the value was infinite"
+    return value, ""
+
+
+def _answered(open_asks: Mapping[str, FloatArray], place: FloatArray) -> str | None:
+    """Return the key of the pending ask nearest to a point, the first of those, if it is near."""
+    nearest, distance = None, SAME
+    for key, pending in open_asks.items():
+        apart = float(np.abs(pending - place).max())
+        if apart < distance or (nearest is None and apart <= SAME):
+            nearest, distance = key, apart
+    return nearest
+
+
+def _check_admissible(state: State, point: Any) -> None:
+    space = state.space
+    if not bool(space.numeric().admissible(space.to_numeric(point))[0]):
+        raise InputError(
+            f"x must satisfy the constraints of the space; got {point_out(point)!r:.80}; correct "
+            "it, or leave it out."
+        )
