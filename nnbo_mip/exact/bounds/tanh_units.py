@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nnbo_mip.exact.bounds.unit_relaxation import Forms, Units
+from nnbo_mip.exact.bounds.units import Forms, Units
 from nnbo_mip.exact.rounding import UNIT_ROUNDOFF, gamma
 from nnbo_mip.heads.tanh_readouts import TanhReadout
 from nnbo_mip.network.affine import FloatArray
