@@ -1,4 +1,4 @@
-"""What holes leave of a domain without rows, as boxes that overlap on faces at most."""
+"""What holes leave of a domain, rows aside, as boxes that overlap on faces at most."""
 
 from __future__ import annotations
 

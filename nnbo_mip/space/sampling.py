@@ -5,11 +5,12 @@ any), grids and groups by counting. Without rows, coordinates are independent. W
 points of the tightened box are drawn and kept if admissible, which is exactly uniform;
 where too few are kept, or equalities leave no volume, random walks take over (`walk`),
 uniform in the limit. Points in holes are drawn again; where holes leave too little of a
-domain without rows for that, what they leave is cut into boxes (`hole_free`).
+domain without equalities for that, what they leave is cut into boxes (`hole_free`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +37,8 @@ MAX_WALKS = 5
 
 MAX_ROUNDS_PAST_HOLES = 64
 """Rounds of samples of a domain with rows, of which those in holes are thrown away."""
+
+LEAST_DRAWN = 64
 
 
 def sample(domain: Domain, n: int, rng: np.random.Generator) -> FloatArray:
@@ -77,21 +80,31 @@ def _sample_past_holes(
         return kept if len(kept) == n else _sample_boxes(domain, n, rng)
     solid = domain.solid.restrict(lower, upper)
     ends = solid.tighten(lower, upper)[:2]
-    found: list[FloatArray] = []
+    kept = _outside(domain, lambda count: _sample_solid(solid, *ends, count, rng), n)
+    continuous = np.array([grid is None for grid in domain.grids])
+    rows = separated(domain.A, domain.b, domain.row_slack)
+    if len(kept) < n and not rows.A_eq[:, continuous].any():
+        kept = _outside(domain, lambda count: _sample_boxes(domain, count, rng), n)
+    if len(kept) < n:
+        raise _empty("too few were found outside the holes that satisfy")
+    return kept
+
+
+def _outside(domain: Domain, draw: Callable[[int], FloatArray], n: int) -> FloatArray:
+    """Draw until n points are admissible, or for some rounds: (at most n, d)."""
+    found = [np.empty((0, domain.dimension))]
     missing = n
     for _ in range(MAX_ROUNDS_PAST_HOLES):
         if not missing:
             break
-        drawn = _sample_solid(solid, *ends, max(missing, 64), rng)
-        found.append(drawn[~domain.holes.contain(drawn)][:missing])
+        drawn = draw(max(missing, LEAST_DRAWN))
+        found.append(drawn[domain.admissible(drawn)][:missing])
         missing -= len(found[-1])
-    if missing:
-        raise _empty("too few were found outside the holes that satisfy")
-    return np.concatenate([np.empty((0, domain.dimension)), *found])
+    return np.concatenate(found)
 
 
 def _sample_boxes(domain: Domain, n: int, rng: np.random.Generator) -> FloatArray:
-    """Sample the boxes that holes leave of a domain without rows."""
+    """Sample the boxes that holes leave of a domain; its rows only shrink them."""
     lower, upper, complete = hole_free_boxes(domain)
     if not len(lower):
         raise _empty("no point lies outside the holes and satisfies")

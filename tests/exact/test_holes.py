@@ -168,9 +168,10 @@ def test_a_category_can_be_kept_away_from(options: dict[str, Any]) -> None:
 def test_the_maximum_where_a_row_meets_a_face(options: dict[str, Any]) -> None:
     # The shortest way back to the row leads into the hole.
     network = nm.Network.from_layers([([[1.0, 0.0]], [0.0]), ([[1.0]], [0.0])])
-    holes = Holes([[0.5, -0.333]], [[3.6, 3.8]])
+    holes = Holes([[0.5463477939106132, -0.33303027550195585]], [[3.6, 3.8]])
+    row, limit = [[0.6113632504202824, -1.4511930290293962]], [2.019216622327124]
     domain = Domain(
-        [1.4, -1.4], [3.5, 2.5], None, (), [[0.61136325, -1.45119303]], [2.01921662], holes
+        [1.4070446504140595, -1.3974533126125772], [4.44, 2.57], None, (), row, limit, holes
     )
     assert_right(Problem(network, domain), nm.certify(network, domain, **options))
 
@@ -241,6 +242,37 @@ def test_points_off_the_grid_have_boxes_beside_holes_too() -> None:
     domain = domain.away_from([[1.0, 3.0]], 0.25)
     lower, upper = boxes_beside(domain, np.array([[1.3, 3.0]]), np.array([[-1.0, 0.0]]))
     assert (lower.tolist(), upper.tolist()) == ([[1.25, 0.0]], [[1.5, 4.0]])
+
+
+@pytest.mark.parametrize("method", ["boxes", "phases", "enumerate"])
+@pytest.mark.parametrize("seed", range(6))
+def test_rigorous_bounds_hold_to_the_last_digits(method: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem, top = peak(2, 10 + seed)
+    problem = away(problem, [top, top + rng.uniform(-0.2, 0.2, 2)], 0.2)
+    true = exact_maximum(problem.network, problem.domain).value
+    assert true is not None
+    result = nm.certify(problem.network, problem.domain, method=method, gap=1e-10)
+    assert result.bound >= true
+    assert result.bound <= float(true) + 1e-9
+
+
+@pytest.mark.parametrize("ascends", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_phase_search_loses_no_point_among_many_traps(ascends: bool, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem = Problem(random_network(rng, 3, (10, 8)), Domain(-np.ones(3), np.ones(3)))
+    first = nm.certify(problem.network, problem.domain, method="boxes")
+    problem = away(problem, first.x + 0.2 * rng.normal(size=(4, 3)), 0.4)
+    best = nm.certify(problem.network, problem.domain, method="boxes", gap=1e-7)
+    monitor = Monitor(problem, 1e-6)
+    points = problem.domain.sample(64, rng)
+    monitor.offer(points[problem.values(points).argmin()][None, :])  # much is above the cut-off
+    options = phases.PhaseOptions(ascends=ascends, nodes_before_ascent=2, nodes_per_call=2)
+    result = phases.solve(problem, options, monitor)
+    assert result.status == "optimal"
+    assert result.bound >= best.value
+    assert result.value >= best.value - 1e-5 * max(1.0, abs(best.value))
 
 
 def test_a_long_phase_search_cuts_nodes_at_holes() -> None:

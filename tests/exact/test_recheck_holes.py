@@ -14,6 +14,7 @@ from nnbo_mip.exact.checking.recheck_phases import recheck_phases
 from nnbo_mip.exact.checking.reproof import reprove
 from nnbo_mip.exact.problem import Problem
 from nnbo_mip.space.domain import Domain
+from nnbo_mip.space.domain import Holes as DomainHoles
 from nnbo_mip.testing.exact_maximum import exact_maximum
 from tests.exact.hole_cases import hole_case, peak
 
@@ -85,3 +86,25 @@ def test_cuts_keep_every_admissible_point(seed: int) -> None:
     held = (lower.T[:, None] <= points) & (points <= upper.T[:, None])
     assert held.all(axis=2).any(axis=0).all()
     assert holes.meeting(lower[:, 0], upper[:, 0]) != 0
+
+
+def test_faces_of_closed_boxes_are_kept() -> None:
+    domain = Domain([-1, -1], [1, 1], holes=holes_of([[-0.5, -2.0]], [[1.0, 0.25]]))
+    holes = Holes(domain)
+    # The closed hole is a box whose faces are admissible, and so is a slab along one of them.
+    lower, upper = (
+        np.array([[-0.5, 0.0, 0.0], [-1, -1, 0.25]]),
+        np.array([[1.0, 1, 0.5], [0.25, 0, 1]]),
+    )
+    new_lower, new_upper, feasible = holes.shrink(lower, upper)
+    assert feasible.all()
+    assert new_lower.T.tolist() == [[-0.5, -1.0], [1.0, -1.0], [0.0, 0.25]]
+    assert new_upper.T.tolist() == [[1.0, 0.25], [1.0, 0.0], [0.5, 1.0]]
+    # What ends at a face of the hole keeps it as a box of no width.
+    cut_lower, cut_upper, _ = holes.cut(0, -np.ones((2, 1)), np.ones((2, 1)), np.array([2.0, 1.0]))
+    boxes = np.hstack([cut_lower.T, cut_upper.T]).tolist()
+    assert boxes == [[-1, -1, -0.5, 1], [1, -1, 1, 1], [-0.5, 0.25, 1, 1]]
+
+
+def holes_of(lower: list[list[float]], upper: list[list[float]]) -> DomainHoles:
+    return DomainHoles(np.array(lower), np.array(upper))

@@ -309,6 +309,15 @@ def test_samples_keep_rows_and_holes() -> None:
     assert 0.3 < np.mean(points[:, 0] < 1.0) < 0.7
 
 
+def test_a_small_part_beside_holes_under_a_row_is_sampled() -> None:
+    low, high = [[-2.0, 1.0], [-2.0, 3.999]], [[5.0, 3.999], [2.5, 5.0]]
+    solid = Domain([-1.0, 2.0], [3.0, 4.0], None, (), [[1.0, 1.0]], [6.9])
+    domain = with_holes(solid, low, high)
+    points = domain.sample(400, np.random.default_rng(5))
+    assert domain.admissible(points).all()
+    assert np.histogram(points[:, 0], 2, (2.5, 2.9))[0] / 400 == pytest.approx([0.5] * 2, abs=0.1)
+
+
 @pytest.mark.parametrize("rows", [None, [[1.0, 0.0]]])
 def test_sampling_nothing_is_refused(rows: object) -> None:
     b = None if rows is None else [1.0]
