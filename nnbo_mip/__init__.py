@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from nnbo_mip import maximizers as maximizers
     from nnbo_mip import problems as problems
     from nnbo_mip import surrogates as surrogates
+    from nnbo_mip.errors import EvaluationWarning as EvaluationWarning
     from nnbo_mip.errors import FileFormatError as FileFormatError
     from nnbo_mip.errors import InputError as InputError
+    from nnbo_mip.errors import JournalError as JournalError
+    from nnbo_mip.errors import JournalWarning as JournalWarning
     from nnbo_mip.errors import MissingExtraError as MissingExtraError
     from nnbo_mip.errors import NnboError as NnboError
     from nnbo_mip.errors import NnboWarning as NnboWarning
@@ -33,6 +36,13 @@ if TYPE_CHECKING:
     from nnbo_mip.exact.certify_result import CertifyResult as CertifyResult
     from nnbo_mip.exact.checking.check import CheckResult as CheckResult
     from nnbo_mip.exact.monitor import Progress as Progress
+    from nnbo_mip.loop.observation import Observation as Observation
+    from nnbo_mip.loop.optimize import optimize as optimize
+    from nnbo_mip.loop.optimize_result import OptimizeResult as OptimizeResult
+    from nnbo_mip.loop.optimizer import BayesianOptimizer as BayesianOptimizer
+    from nnbo_mip.loop.suggestion import Suggestion as Suggestion
+    from nnbo_mip.maximizers.compare import compare as compare
+    from nnbo_mip.maximizers.comparison import Comparison as Comparison
     from nnbo_mip.maximizers.maximize import maximize as maximize
     from nnbo_mip.maximizers.proposal import Proposal as Proposal
     from nnbo_mip.network.graph import Network as Network
@@ -59,6 +69,13 @@ _HOMES = {
     "CheckResult": "nnbo_mip.exact.checking.check",
     "maximize": "nnbo_mip.maximizers.maximize",
     "Proposal": "nnbo_mip.maximizers.proposal",
+    "compare": "nnbo_mip.maximizers.compare",
+    "Comparison": "nnbo_mip.maximizers.comparison",
+    "BayesianOptimizer": "nnbo_mip.loop.optimizer",
+    "Suggestion": "nnbo_mip.loop.suggestion",
+    "Observation": "nnbo_mip.loop.observation",
+    "optimize": "nnbo_mip.loop.optimize",
+    "OptimizeResult": "nnbo_mip.loop.optimize_result",
     "Progress": "nnbo_mip.exact.monitor",
     "NnboError": "nnbo_mip.errors",
     "InputError": "nnbo_mip.errors",
@@ -67,6 +84,9 @@ _HOMES = {
     "SolverError": "nnbo_mip.errors",
     "FileFormatError": "nnbo_mip.errors",
     "TrainingError": "nnbo_mip.errors",
+    "JournalError": "nnbo_mip.errors",
+    "JournalWarning": "nnbo_mip.errors",
+    "EvaluationWarning": "nnbo_mip.errors",
     "NnboWarning": "nnbo_mip.errors",
     "UncertifiedWarning": "nnbo_mip.errors",
     "__version__": "nnbo_mip.version",

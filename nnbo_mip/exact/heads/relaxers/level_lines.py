@@ -184,7 +184,9 @@ def _chord(
     width = high - low
     wide = (width > FLAT * high) & np.isfinite(at_low) & np.isfinite(at_high)
     difference = np.where(wide, at_low, 0.0) - np.where(wide, at_high, 0.0)
-    weight = np.maximum(difference / np.where(wide, width, 1.0), 0.0)
+    with np.errstate(over="ignore"):
+        weight = np.maximum(difference / np.where(wide, width, 1.0), 0.0)
+    weight = np.where(np.isfinite(weight), weight, 0.0)  # flat where the width vanishes
     limit = np.minimum(at_low + weight * low, at_high + weight * high)
     sizes = abs(threshold) + np.abs(limit) + weight * high
     return LevelLines(np.ones(len(low)), weight, threshold + limit - ROUNDING * sizes)

@@ -1,0 +1,190 @@
+"""`compare`: maximizers side by side on one acquisition."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy.typing as npt
+
+from nnbo_mip.acquisitions.catalogue import registry as acquisitions
+from nnbo_mip.errors import InputError, MissingExtraError, UnsupportedError
+from nnbo_mip.exact.heads import logarithms
+from nnbo_mip.exact.heads.answer import SMALLEST_SCORE, name_of
+from nnbo_mip.maximizers.abstract import Maximizer
+from nnbo_mip.maximizers.catalogue import registry
+from nnbo_mip.maximizers.comparison import Comparison, ComparisonRow, missed
+from nnbo_mip.maximizers.maximize import maximize
+from nnbo_mip.maximizers.proposal import Proposal
+from nnbo_mip.maximizers.sought import Sought
+from nnbo_mip.maximizers.target import Target
+from nnbo_mip.space.domain import Domain
+from nnbo_mip.surrogates.abstract import Belief
+
+MAXIMIZERS = ("auto", "pga", "lbfgs", "direct", "sobol", "random")
+
+
+def compare(
+    belief: Belief,
+    acquisition: object,
+    domain: Domain,
+    maximizers: Sequence[object] = MAXIMIZERS,
+    budgets: Mapping[str, object] | None = None,
+    *,
+    X: npt.ArrayLike | None = None,
+    y: npt.ArrayLike | None = None,
+    noise: npt.ArrayLike | None = None,
+    step: int = 0,
+    **asked: Any,
+) -> Comparison:
+    """Maximize one acquisition by several maximizers and set their answers side by side.
+
+    Parameters
+    ----------
+    belief : Belief
+        What was learned.
+    acquisition : str, dict or Acquisition
+        What makes a score of it.
+    domain : Domain
+        Admissible points: ``space.model()``.
+    maximizers : sequence of str, dict or Maximizer
+        Those that cannot serve the acquisition get a row that says why.
+    budgets : mapping, optional
+        Options for all maximizers that have them, such as
+        ``{"evaluations": 5000, "time_limit": 10.0}``.
+    X, y, noise, step
+        As in `maximize`.
+    **asked
+        ``gap``, ``time_limit``, ``seed``, ``within``, ``away_from``, ``eps``, ``starts`` and
+        ``progress``, as in `maximize`.
+
+    Returns
+    -------
+    Comparison
+        Prints as a table; `Comparison.to_pandas` returns it.
+
+    Examples
+    --------
+    >>> import nnbo_mip as nm
+    >>> X, y = [[-1.0], [0.0], [1.0]], [0.0, 1.0, 0.5]
+    >>> belief = nm.surrogates.create("brvfl", n_hidden=20, seed=0).fit(X, y)
+    >>> table = nm.compare(belief, "ei", nm.Space.box([-1.0], [1.0]).model(), ["bab", "grid"], y=y)
+    >>> [(row.maximizer, row.status, row.miss) for row in table]
+    [('bab', 'optimal', False), ('grid', 'heuristic', False)]
+    """
+    if isinstance(maximizers, str) or not maximizers:
+        raise InputError(
+            f"maximizers must be a list with at least one; got {maximizers!r}; name some."
+        )
+    chosen = _created(maximizers, dict(budgets or {}))
+    answers: dict[int, Proposal] = {}
+    reasons = {k: made for k, made in enumerate(chosen) if isinstance(made, str)}
+    for k, made in enumerate(chosen):
+        if isinstance(made, Maximizer):
+            try:
+                answers[k] = maximize(
+                    belief,
+                    acquisition,
+                    domain,
+                    maximizer=made,
+                    X=X,
+                    y=y,
+                    noise=noise,
+                    step=step,
+                    **asked,
+                )
+            except UnsupportedError as error:
+                reasons[k] = str(error)
+    scorer = acquisitions.create(acquisition).scorer(belief, X, y, noise, step)
+    names = [_label(spec) for spec in maximizers]
+    return _table(Target(scorer, domain), names, answers, reasons)
+
+
+def _created(specs: Sequence[object], budgets: dict[str, object]) -> list[Maximizer | str]:
+    """Return maximizers with their budgets, or why one cannot be had here."""
+    made: list[Maximizer | str] = []
+    for spec in specs:
+        try:
+            made.append(registry.create(spec))
+        except MissingExtraError as error:
+            made.append(str(error))
+    for option in budgets:
+        if not any(option in _options(m) for m in made if isinstance(m, Maximizer)):
+            raise InputError(
+                "a budget must be an option of one of the maximizers at least; got "
+                f'{option!r}, which none has; "time_limit" and "evaluations" are the usual ones.'
+            )
+    return [m if isinstance(m, str) else _with(m, budgets) for m in made]
+
+
+def _with(maximizer: Maximizer, budgets: dict[str, object]) -> Maximizer:
+    own = {option: budgets[option] for option in _options(maximizer) if option in budgets}
+    replaced: Maximizer = dataclasses.replace(maximizer, **own)  # type: ignore[type-var]
+    return replaced
+
+
+def _options(maximizer: Maximizer) -> list[str]:
+    return list(inspect.signature(type(maximizer)).parameters)
+
+
+def _label(spec: object) -> str:
+    if isinstance(spec, Mapping):
+        options = ",".join(f"{key}={value}" for key, value in spec.items() if key != "name")
+        return f"{spec.get('name')}:{options}" if options else str(spec.get("name"))
+    return spec.name if isinstance(spec, Maximizer) else str(spec)
+
+
+def _table(
+    target: Target, names: list[str], answers: dict[int, Proposal], reasons: dict[int, str]
+) -> Comparison:
+    """Bring values and bounds to one scale and compare them."""
+    head, sought = target.scorer.head, Sought(target)
+    scores = {k: p.value for k, p in answers.items()}
+    logarithmic = logarithms.is_logarithm(sought.head)
+    name = name_of(head)
+    bounds = [p.bound for p in answers.values() if p.kind != "none"]
+    if sought.head != head:
+        # Each proposal is in logarithms or not; one scale for all of them.
+        found = {k: p.x for k, p in answers.items() if p.x is not None}
+        natural = {k: float(target.score(x[None, :])[0]) for k, x in found.items()}
+        logarithmic = max(natural.values(), default=1.0) < SMALLEST_SCORE
+        scale = sought.value if logarithmic else lambda x: float(target.score(x[None, :])[0])
+        scores = {k: -math.inf if p.x is None else scale(p.x) for k, p in answers.items()}
+        bounds = [_scaled(p, logarithmic) for p in answers.values() if p.kind != "none"]
+        name = f"log{name}" if logarithmic else name
+    best = max(scores.values(), default=-math.inf)
+    bound = max(best, min(bounds, default=math.inf)) if answers else math.inf
+    optimal = [scores[k] for k, p in answers.items() if p.status == "optimal"]
+    rows = tuple(
+        ComparisonRow(
+            maximizer=label,
+            value=scores.get(k, -math.inf),
+            regret=_difference(best, scores.get(k, -math.inf)),
+            largest_regret=_difference(bound, scores.get(k, -math.inf)),
+            status=answers[k].status if k in answers else "refused",
+            seconds=answers[k].seconds if k in answers else 0.0,
+            evaluations=answers[k].evaluations if k in answers else 0,
+            miss=missed(scores[k], max(optimal), logarithmic) if k in answers and optimal else None,
+            message=answers[k].message if k in answers else reasons[k],
+            proposal=answers.get(k),
+        )
+        for k, label in enumerate(names)
+    )
+    return Comparison(name, best, bound, bool(optimal), rows)
+
+
+def _scaled(proposal: Proposal, logarithmic: bool) -> float:
+    """Return the bound of a proposal as a logarithm or not."""
+    is_logarithm = proposal.head.startswith("log")
+    if is_logarithm == logarithmic:
+        return proposal.bound
+    if is_logarithm:
+        return logarithms.exponential_above(proposal.bound)
+    return math.nextafter(math.log(proposal.bound), math.inf) if proposal.bound > 0.0 else -math.inf
+
+
+def _difference(most: float, value: float) -> float:
+    return 0.0 if most == value else most - value

@@ -1,0 +1,152 @@
+"""`Comparison`: what several maximizers found for one acquisition, side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from nnbo_mip.errors import MissingExtraError
+from nnbo_mip.maximizers.proposal import Proposal
+
+MISS = 1e-3
+"""Share of the best certified value by which a maximizer may stay below it."""
+
+SMALLEST_BEST = 1e-6
+"""Best values count as this large at least, where a share of a score is taken."""
+
+HEADINGS = ("maximizer", "value", "regret", "at most", "status", "seconds", "evaluations", "miss")
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonRow:
+    """What one maximizer found.
+
+    Parameters
+    ----------
+    maximizer : str
+        As it was asked for.
+    value : float
+        Score of its point; -inf without a point.
+    regret : float
+        Best value of all maximizers minus `value`.
+    largest_regret : float
+        Best proven bound of all maximizers minus `value`: no point is better by more than this.
+    status : str
+        Of its proposal, or ``refused``.
+    seconds : float
+        Wall time.
+    evaluations : int
+        Points at which the score was computed.
+    miss : bool or None
+        Whether `value` is more than 0.1 % below the best certified one; None where none is
+        certified.
+    message : str
+        Why it refused, or what its proposal says.
+    proposal : Proposal or None
+        None where it refused.
+    """
+
+    maximizer: str
+    value: float
+    regret: float
+    largest_regret: float
+    status: str
+    seconds: float
+    evaluations: int
+    miss: bool | None
+    message: str
+    proposal: Proposal | None
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """What the printed table shows of it."""
+        if self.proposal is None:
+            return (self.maximizer, *[""] * 3, self.status, *[""] * 3)
+        miss = {True: "miss", False: "hit", None: "?"}[self.miss]
+        return (
+            self.maximizer,
+            f"{self.value:.8g}",
+            f"{self.regret:.2g}",
+            f"{self.largest_regret:.2g}" if math.isfinite(self.largest_regret) else "?",
+            self.status,
+            f"{self.seconds:.3f}",
+            f"{self.evaluations:,}",
+            miss,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """A table with one row a maximizer, in the order in which they were asked.
+
+    Parameters
+    ----------
+    head : str
+        What values and regrets are: ``logei`` and ``logpi`` where the best ei or pi is below
+        1e-12.
+    best : float
+        Best value of all.
+    bound : float
+        Best proven bound of all; +inf where nothing was proven.
+    certified : bool
+        Whether a maximizer closed its gap, so that misses are known.
+    rows : tuple of ComparisonRow
+    """
+
+    head: str
+    best: float
+    bound: float
+    certified: bool
+    rows: tuple[ComparisonRow, ...]
+
+    def __iter__(self) -> Iterator[ComparisonRow]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def to_pandas(self) -> Any:
+        """Return the table as a pandas DataFrame."""
+        try:
+            pandas = import_module("pandas")
+        except ImportError as error:
+            raise MissingExtraError(
+                "to_pandas needs the package pandas; it could not be imported; run "
+                "pip install pandas, or read the rows."
+            ) from error
+        columns = [name for name in ComparisonRow.__dataclass_fields__ if name != "proposal"]
+        return pandas.DataFrame(
+            [{name: getattr(row, name) for name in columns} for row in self.rows], columns=columns
+        )
+
+    def __str__(self) -> str:
+        table = [HEADINGS, *(row.cells for row in self.rows)]
+        proven = f"certified: at most {self.bound:.8g}" if self.certified else "not certified"
+        if not self.certified and math.isfinite(self.bound):
+            proven = f"at most {self.bound:.8g}, gap open"
+        lines = [f"{self.head}, best {self.best:.8g}, {proven}", *_aligned(table)]
+        lines += [f"{row.maximizer}: {row.message}" for row in self.rows if row.message]
+        return "\n".join(lines)
+
+
+def missed(value: float, best: float, logarithmic: bool) -> bool:
+    """Whether a value is more than `MISS` of the best one below it."""
+    if logarithmic:
+        return -math.expm1(value - best) > MISS
+    return best - value > MISS * max(abs(best), SMALLEST_BEST)
+
+
+def _aligned(table: Sequence[Sequence[str]]) -> list[str]:
+    """Return lines whose columns are flush: texts left, numbers right."""
+    widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
+    left = [name in ("maximizer", "status", "miss") for name in table[0]]
+    return [
+        "  ".join(
+            cell.ljust(width) if is_left else cell.rjust(width)
+            for cell, width, is_left in zip(row, widths, left, strict=True)
+        ).rstrip()
+        for row in table
+    ]
