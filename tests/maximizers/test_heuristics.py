@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import signal
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -313,3 +314,32 @@ def test_as_many_sobol_points_as_asked(n: int, domain: nm.Domain) -> None:
     points = sobol_points(domain, n, 0)
     assert points.shape == (n, 2)
     assert domain.admissible(points).all()
+
+
+def test_ctrl_c_returns_what_was_found() -> None:
+    class Impatient(AnalyticBelief):
+        def predict(self, X: Any, return_std: bool = False) -> Any:
+            signal.raise_signal(signal.SIGINT)
+            return super().predict(X, return_std)
+
+    asked = Target(nm.acquisitions.create("ucb").scorer(Impatient()), SQUARE)
+    before = signal.getsignal(signal.SIGINT)
+    search = create("random:evaluations=100000")
+    with pytest.raises(KeyboardInterrupt):  # a second one stops at once
+        search.maximize(asked, Request())
+    assert signal.getsignal(signal.SIGINT) is before
+
+    class Once(AnalyticBelief):
+        pressed: ClassVar[list[int]] = []
+
+        def predict(self, X: Any, return_std: bool = False) -> Any:
+            if not self.pressed:
+                self.pressed.append(1)
+                signal.raise_signal(signal.SIGINT)
+            return super().predict(X, return_std)
+
+    asked = Target(nm.acquisitions.create("ucb").scorer(Once()), SQUARE)
+    proposal = search.maximize(asked, Request())
+    assert proposal.time_limited
+    assert proposal.x is not None
+    assert proposal.evaluations < 100_000
