@@ -13,6 +13,8 @@ import pytest
 import nnbo_mip as nm
 from nnbo_mip.exact.bounds.preactivations import proven_bounds
 from nnbo_mip.exact.branching import phases
+from nnbo_mip.exact.enumeration.rows import Rows
+from nnbo_mip.exact.enumeration.simplices import Geometry
 from nnbo_mip.exact.formulation import FORMULATIONS, encode
 from nnbo_mip.exact.formulation.export import export
 from nnbo_mip.exact.monitor import Monitor
@@ -235,6 +237,16 @@ def test_boxes_beside_holes_hold_their_point_and_meet_no_hole(seed: int) -> None
     lower, upper = boxes_beside(domain, points, rng.normal(size=points.shape))
     assert ((lower <= points) & (points <= upper)).all()
     assert not domain.holes.meeting(lower, upper).any()
+
+
+def test_vertices_move_back_to_a_row_and_not_into_a_hole() -> None:
+    holes = Holes([[-5.0, 0.0]], [[5.0, 5.0]])
+    domain = Domain([-1, -1], [1, 1], None, (), [[1.0, -1.0]], [0.5], holes)
+    vertices = np.array([[-1.0, 0.0], [-1.0, -1.0], [0.5 + 1e-8, 0.0]])  # the last one is outside
+    rows = Rows(domain, Geometry(domain, (0, 1)))
+    moved = rows.moved_inside(vertices[2:], vertices[:, None, :])
+    assert domain.admissible(moved)[0]
+    assert moved[0] == pytest.approx([0.5, 0.0], abs=1e-6)
 
 
 def test_points_off_the_grid_have_boxes_beside_holes_too() -> None:
