@@ -46,6 +46,10 @@ EXHAUSTED = (
     "threshold."
 )
 
+HURRIED = "time was over before the gap was closed; give more, or a larger gap."
+
+INTERRUPTED = "the search was interrupted."
+
 Sequenced = Callable[[HeadProblem, SequenceOptions, Monitor], HeadResult]
 
 SEQUENCES = (linear, tangents, sandwich, ratio, counting)
@@ -184,9 +188,12 @@ class _Turns:
 
     def _answer(self) -> HeadResult:
         monitor = self.monitor
-        closed, stopped = monitor.closed(), monitor.should_stop()
-        if not (closed or stopped):
-            self.messages.append(EXHAUSTED)
+        closed = monitor.closed()
+        stopped = monitor.should_stop() or any(step.time_limited for step in self.steps)
+        if monitor.interrupted:
+            self.messages.append(INTERRUPTED)
+        else:
+            self.messages.append(HURRIED if stopped else EXHAUSTED)
         engine = self.proven_by.engine if self.proven_by else monitor.bound_engine
         kind = monitor.bound_kind if math.isfinite(monitor.bound) else "none"
         result = monitor.result(
