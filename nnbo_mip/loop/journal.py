@@ -66,7 +66,7 @@ class Journal:
         """
         journal = cls(Path(path))
         with journal._transaction("rwc") as connection:
-            if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            if _n_tables(connection):
                 raise InputError(
                     f"a new run needs a journal of its own; {str(path)!r} is in use; continue "
                     "with BayesianOptimizer.open, or choose another path."
@@ -96,10 +96,16 @@ class Journal:
                 connection.execute(f"PRAGMA user_version = {SCHEMA}")
         return journal
 
-    @staticmethod
-    def holds_a_run(path: str | Path) -> bool:
-        """Whether there is a file that is not empty."""
-        return Path(path).is_file() and Path(path).stat().st_size > 0
+    @classmethod
+    def holds_a_run(cls, path: str | Path) -> bool:
+        """Whether there is a file that is not empty.
+
+        One whose creator was killed before the run had begun is empty.
+        """
+        if not Path(path).is_file() or not Path(path).stat().st_size:
+            return False
+        with cls(Path(path))._reading() as connection:  # which rolls an unfinished creation back
+            return bool(_n_tables(connection))
 
     # -- contents ---------------------------------------------------------------------
 
@@ -218,6 +224,10 @@ class Journal:
                 f"{what} of the journal {str(self.path)!r} must be JSON; it is not ({error}); "
                 "restore it from a copy."
             ) from error
+
+
+def _n_tables(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
 
 
 def connect(path: Path, mode: str) -> sqlite3.Connection:

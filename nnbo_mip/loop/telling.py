@@ -15,13 +15,17 @@ from nnbo_mip.loop.observation import as_value
 from nnbo_mip.loop.plain import point_out
 from nnbo_mip.loop.state import State
 from nnbo_mip.loop.suggestion import Suggestion
-from nnbo_mip.space.abstract import NumericDimension
+from nnbo_mip.space.abstract import Dimension, NumericDimension
 from nnbo_mip.space.arrays import FloatArray, as_floats
 from nnbo_mip.space.space import Space
 
-SAME = 1e-6
-"""A told point that is this close to a pending one, in model coordinates, answers it: the numbers
-may have gone through float32, or through a file with few digits."""
+DIGITS = 1e-6
+"""Part of a side by which a number may differ and still be meant as another one."""
+
+FLOAT32 = float(np.finfo(np.float32).eps)
+
+LARGEST_DIFFERENCE = 1e-3
+"""Of what is allowed for rounding to float32, as part of a side far from zero."""
 
 
 def tellings(
@@ -41,13 +45,13 @@ def tellings(
     values = [y] if single else _column(y, n, "y")
     failures = [failed] if single else _column(failed, n, "failed", one_for_all=True)
     deviations = [noise] if single else _column(noise, n, "noise", one_for_all=True)
-    open_asks = {key: state.places[key] for key in state.pending}
+    open_asks = dict.fromkeys(state.pending)
     events = []
     for point, value, lost, deviation in zip(points, values, failures, deviations, strict=True):
         number, why = _outcome(value, lost, reason)
         spread = None if deviation is None else check_number("noise", deviation, least=0.0)
         place = state.space.encode(point)[0]
-        answers = _answered(open_asks, place)
+        answers = _answered(state, open_asks, place)
         if answers is None:
             _check_admissible(state, point)
         else:
@@ -61,12 +65,12 @@ def pending_key(state: State, x: object) -> str:
     if isinstance(x, Suggestion) and x.key in state.pending:
         return x.key
     points, _ = _points(state, x)
-    open_asks = {key: state.places[key] for key in state.pending}
-    found = _answered(open_asks, state.space.encode(points[0])[0]) if len(points) == 1 else None
+    place = state.space.encode(points[0])[0] if len(points) == 1 else None
+    found = None if place is None else _answered(state, state.pending, place)
     if found is None:
         raise InputError(
-            f"x must be a pending point; got {x!r:.80}; pending are {len(open_asks)} points; see "
-            "optimizer.pending."
+            f"x must be a pending point; got {x!r:.80}; pending are {len(state.pending)} points; "
+            "see optimizer.pending."
         )
     return found
 
@@ -95,17 +99,34 @@ def _points(state: State, x: object) -> tuple[list[Any], bool]:
 
 def _barely_moved(space: Space, x: Any, clipped: Any) -> bool:
     """Whether points left their bounds by a rounding only."""
-    if not space.is_named:
-        domain = space.numeric()
-        moves = np.abs(as_floats(x, "x") - clipped)
-        return bool((moves <= SAME * (domain.upper - domain.lower)).all())
-    pairs = [(x, clipped)] if isinstance(x, Mapping) else list(zip(x, clipped, strict=True))
-    numeric = [side for side in space.dimensions if isinstance(side, NumericDimension)]
-    return all(
-        abs(float(before[side.name]) - after[side.name]) <= SAME * (side.upper - side.lower)
-        for before, after in pairs
-        for side in numeric
-    )
+    pairs = [(x, clipped)] if isinstance(x, Mapping) else None
+    if pairs is None and space.is_named:
+        pairs = list(zip(x, clipped, strict=True))
+    for place, side in enumerate(space.dimensions):
+        if not isinstance(side, NumericDimension):
+            continue
+        if pairs is None:
+            moves = np.abs(as_floats(x, "x") - clipped)[..., place]
+        else:
+            moves = np.array([abs(float(a[side.name]) - b[side.name]) for a, b in pairs])
+        if (moves > _difference(side) * (side.upper - side.lower)).any():
+            return False
+    return True
+
+
+def _difference(side: Dimension) -> float:
+    """Return by which part of a side numbers may differ that are meant as the same.
+
+    They may have gone through float32, or through a file with few digits. The values of a grid
+    are the same or not.
+    """
+    if not isinstance(side, NumericDimension) or side.scale.grid is not None:
+        return 0.0
+    width = side.upper - side.lower
+    if not width > 0.0:
+        return 0.0
+    largest = max(abs(side.lower), abs(side.upper))
+    return min(DIGITS + FLOAT32 * largest / width, LARGEST_DIFFERENCE)
 
 
 def _column(values: object, n: int, name: str, one_for_all: bool = False) -> list[Any]:
@@ -139,14 +160,16 @@ def _outcome(y: object, failed: object, reason: str) -> tuple[float | None, str]
     return value, ""
 
 
-def _answered(open_asks: Mapping[str, FloatArray], place: FloatArray) -> str | None:
-    """Return the key of the pending ask nearest to a point, the first of those, if it is near."""
-    nearest, distance = None, SAME
-    for key, pending in open_asks.items():
-        apart = float(np.abs(pending - place).max())
-        if apart < distance or (nearest is None and apart <= SAME):
-            nearest, distance = key, apart
-    return nearest
+def _answered(state: State, open_asks: Iterable[str], place: FloatArray) -> str | None:
+    """Return the key of the pending ask that a point is meant as, the nearest one of several."""
+    widths = [[_difference(side)] * side.width for side in state.space.dimensions]
+    allowed = 2.0 * np.concatenate(widths)  # a side is from -1 to 1
+    found: dict[float, str] = {}
+    for key in open_asks:
+        apart = np.abs(state.places[key] - place)
+        if (apart <= allowed).all():
+            found.setdefault(float(apart.max()), key)
+    return found[min(found)] if found else None
 
 
 def _check_admissible(state: State, point: Any) -> None:
