@@ -1,0 +1,187 @@
+"""Settings are checked at the start, and the journal makes the same ones again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nnbo_mip as nm
+from nnbo_mip.loop.defaults import with_size
+from nnbo_mip.loop.optimizer import BayesianOptimizer
+from nnbo_mip.space import Integer, Real, Space
+from nnbo_mip.surrogates.brvfl import Brvfl
+from tests.loop.runs import BOX, advance, figures, optimizer
+
+
+@dataclass(frozen=True)
+class Shifted(Brvfl):
+    """A surrogate that no registry knows."""
+
+    shift: float = 0.0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"direction": "minimise"}, "did you mean 'minimize'"),
+        ({"direction": None}, "maximize, minimize"),
+        ({"surrogate": "nomo"}, "did you mean 'nomu'"),
+        ({"surrogate": "brvfl:n_hiden=3"}, "did you mean 'n_hidden'"),
+        ({"surrogate": 3}, "a surrogate must be a name"),
+        ({"acquisition": "lcb"}, "must be one of"),
+        ({"maximizer": "autos"}, "did you mean 'auto'"),
+        ({"initial": "soboll"}, "did you mean 'sobol'"),
+        ({"initial": [[100.0, 5.0]]}, "must lie in"),
+        ({"escape": "exclud"}, "did you mean 'exclude'"),
+        ({"scaling": "width"}, "must be one of"),
+        ({"restart": "visit"}, "did you mean 'revisit'"),
+        ({"batch": "liar:value=min"}, "worst, mean, best"),
+        ({"time_limit": 0.0}, "time_limit must be > 0"),
+        ({"time_limit": "10"}, "must be a number"),
+        ({"gap": -1.0}, "gap must be >= 0"),
+        ({"seed": -1}, "seed must be a whole number"),
+        ({"seed": 0.5}, "seed must be a whole number"),
+        ({"most_fitted": 1}, "most_fitted must be an integer >= 2"),
+        ({"steps": 0}, "steps must be an integer >= 1"),
+        ({"acquisition": "ts", "surrogate": "pgp"}, None),
+        ({"surrogate": "pgp", "scaling": "mean_width"}, "do not allow"),
+        ({"surrogate": "pgp", "escape": "exponential"}, "do not allow"),
+        ({"surrogate": "gp", "maximizer": "mip"}, "needs networks of ReLUs"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_evaluated(
+    options: dict[str, Any], said: str | None
+) -> None:
+    if said is None:
+        assert optimizer(**options).ask().is_initial
+        return
+    with pytest.raises(ValueError, match=said) as caught:
+        optimizer(**options)
+    assert isinstance(caught.value, nm.NnboError)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("space", "said"),
+    [
+        ([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]], "pairs"),
+        (BOX.model(), "pass the Space that it came from"),
+        (
+            Space.box([0.0], [1.0], [nm.LinearConstraint({"x0": 1.0}, "<=", -5.0)]),
+            "constraints leave none",
+        ),
+        (None, "a space must be given as"),
+        ([], "one pair|shape"),
+    ],
+)
+def test_what_is_no_space_is_refused(space: object, said: str) -> None:
+    with pytest.raises(nm.InputError, match=said):
+        BayesianOptimizer(space)
+
+
+def test_maximizers_are_asked_for_their_abilities_first() -> None:
+    mixed = Space([Real("a", 0.0, 1.0), Integer("n", 0, 3)])
+    for name in ("direct", "grid"):
+        maximizer = nm.maximizers.create(name)
+        if not maximizer.abilities.integers:
+            with pytest.raises(nm.UnsupportedError, match="integers"):
+                optimizer(mixed, maximizer=name)
+    many = Space.box(np.zeros(100), np.ones(100))
+    if nm.maximizers.create("grid").abilities.most_inputs < 100:
+        with pytest.raises(nm.UnsupportedError, match="takes up to"):
+            optimizer(many, maximizer="grid")
+
+
+def test_names_without_sizes_get_those_that_suit_the_dimension() -> None:
+    few, many = nm.surrogates.create("nomu"), nm.surrogates.create("nomu", hidden=(16,))
+    settings = BayesianOptimizer([(0.0, 1.0)] * 7).settings
+    assert settings.surrogate == few
+    assert few.hidden == (32, 32)  # type: ignore[attr-defined]
+    assert BayesianOptimizer([(0.0, 1.0)] * 8).settings.surrogate == many
+    for given in ("nomu:hidden=(5,)", {"name": "nomu", "hidden": (5,)}, few, "nomu:thesis"):
+        assert nm.surrogates.create(with_size(given, 20)) == nm.surrogates.create(given)
+    assert nm.surrogates.create(with_size("nomu:epochs=3", 20)) == replace(many, epochs=3)  # type: ignore[type-var]
+    assert nm.surrogates.create(with_size("brvfl", 20)) == nm.surrogates.create("brvfl")
+    with pytest.raises(nm.InputError, match="did you mean"):
+        nm.surrogates.create(with_size("nomu:epoch=3", 20))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"direction": "maximize", "gap": 0.01, "time_limit": np.inf, "most_fitted": 7},
+        {"surrogate": "nomu:thesis", "acquisition": "pi:xi=decay(start=0.5)", "steps": 30},
+        {"surrogate": {"name": "brvfl", "n_hidden": 7}, "maximizer": "lbfgs:botorch"},
+        {"initial": [[100.0, -2.0], (99.5, -1.0)], "escape": "exponential:padding=3"},
+        {"initial": np.array([[100, -2], [99, -1]]), "scaling": "mean_width:budget=0.1"},
+        {"initial": {"name": "given", "given": [[100.0, -2.0]], "then": "maximin:n=3"}},
+        {"surrogate": Brvfl(n_hidden=9), "batch": "liar", "restart": "revisit:n=2"},
+        {"escape": None, "batch": None, "seed": None},
+    ],
+)
+def test_a_journal_makes_the_same_settings_again(tmp_path: Path, options: dict[str, Any]) -> None:
+    path = tmp_path / "run.db"
+    run = BayesianOptimizer(BOX, **options, journal=path)
+    settings, stored = run.settings, BayesianOptimizer.open(path).settings
+    for name in ("surrogate", "acquisition", "maximizer", "initial", "scaling", "escape"):
+        assert getattr(stored, name) == getattr(settings, name)
+    assert (stored.restart, stored.batch) == (settings.restart, settings.batch)
+    assert stored.space == settings.space
+    assert stored.to_dict() == settings.to_dict()
+    assert stored.seed == settings.seed
+
+
+def test_seeds_that_nobody_chose_differ() -> None:
+    seeds = {optimizer(seed=None).settings.seed for _ in range(4)}
+    assert len(seeds) == 4
+
+
+def test_an_object_that_no_registry_knows_is_passed_again(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    mine = Shifted(n_hidden=12, shift=2.0)
+    run = optimizer(surrogate=mine, journal=path)
+    advance(run, 5)
+    with pytest.raises(nm.InputError, match=r"Shifted\(.*pass it again: open\(path, surrogate=…\)"):
+        BayesianOptimizer.open(path)
+    with pytest.raises(nm.InputError, match="pass the same"):
+        BayesianOptimizer.open(path, surrogate=replace(mine, shift=3.0))
+    resumed = BayesianOptimizer.open(path, surrogate=mine)
+    assert resumed.settings.surrogate is mine
+    expected = optimizer(surrogate=mine)
+    advance(expected, 5)
+    assert figures(resumed.ask()) == figures(expected.ask())
+
+
+def test_a_run_is_not_continued_with_something_else(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    optimizer(journal=path)
+    assert BayesianOptimizer.open(path, acquisition="ei").space == BOX
+    with pytest.raises(nm.InputError, match="acquisition of this run is"):
+        BayesianOptimizer.open(path, acquisition="ucb")
+    with pytest.raises(nm.InputError, match=r"open takes the options .* got 'space'"):
+        BayesianOptimizer.open(path, space=BOX)
+    with pytest.raises(nm.InputError, match="in use"):
+        optimizer(journal=path)
+
+
+def test_a_journal_names_the_versions_that_wrote_it(tmp_path: Path) -> None:
+    from nnbo_mip.loop.journal import Journal
+
+    path = tmp_path / "run.db"
+    optimizer(journal=path)
+    versions = Journal.open(path).meta()["versions"]
+    assert versions["nnbo_mip"] == nm.__version__
+    assert versions["numpy"] == np.__version__
+
+
+def test_n_is_a_number_of_points() -> None:
+    run = optimizer()
+    assert len(run.ask(1)) == 1
+    for n in (0, -1, 1.5, True, "2"):
+        with pytest.raises(nm.InputError, match="n must be an integer >= 1"):
+            run.ask(n)  # type: ignore[call-overload]
