@@ -36,6 +36,9 @@ T = TypeVar("T")
 STARTS = 5
 """Best points, from which a maximizer may begin."""
 
+ROUNDS = 4
+"""In which known points are excluded as they turn out to be in the way; then all of them are."""
+
 LEAST_SHARE = 0.2
 """Part of the time of an ask that is left for maximizing, however long the fit took."""
 
@@ -151,7 +154,28 @@ class Step:
     # -- maximizing -------------------------------------------------------------------
 
     def _propose(self, c: float, away: float | None = None) -> Proposal:
-        settings, given = self._settings, self._given
+        """Maximize, where `away` is given at this distance from every known point.
+
+        Few known points are in the way of a maximum. Only those are excluded, until none is: what
+        is best of a larger set and admissible is best of the smaller one, and a bound of the
+        larger one holds.
+        """
+        if away is None:
+            return self._maximized(c, None, None)
+        seen = self._given.seen
+        excluded = np.zeros(len(seen), dtype=np.bool_)
+        for _ in range(ROUNDS):
+            proposal = self._maximized(c, seen[excluded] if excluded.any() else None, away)
+            if proposal.x is None:
+                return proposal
+            in_the_way = np.abs(seen - proposal.x).max(axis=1) < away
+            if not (in_the_way & ~excluded).any():
+                return proposal
+            excluded |= in_the_way
+        return self._maximized(c, seen, away)
+
+    def _maximized(self, c: float, excluded: FloatArray | None, away: float | None) -> Proposal:
+        settings = self._settings
         whole = settings.time_limit
         return maximize(
             self._scaled(c),
@@ -161,12 +185,12 @@ class Step:
             X=self._X,
             y=self._y,
             noise=self._sample.noise,
-            step=given.step,
+            step=self._given.step,
             gap=settings.gap,
             time_limit=max(self._left(), LEAST_SHARE * whole) if math.isfinite(whole) else whole,
             seed=self._seed(Purpose.MAXIMIZE),
-            away_from=None if away is None else given.seen,
-            eps=away,
+            away_from=excluded,
+            eps=None if excluded is None else away,
             starts=self._sample.best(STARTS),
         )
 

@@ -252,3 +252,23 @@ def test_many_observations_at_once_are_fitted_in_part() -> None:
         patch.setattr(kind, "fit", counted)
         assert run.ask().status == "heuristic"
     assert sizes == [60]
+
+
+def test_excluding_only_what_is_in_the_way_is_excluding_everything() -> None:
+    """Where a mean was maximized again and again, samples lie in the way of its maximum."""
+    gathered = optimizer(acquisition="mean", escape=None)
+    advance(gathered, 16)
+    told = gathered.history
+    run = optimizer(acquisition="mean", maximizer="bab", escape="exclude:first=0.2,last=0.2")
+    run.tell([one.x for one in told], [one.y for one in told])
+    asked = run.ask()
+    X, y = np.array([one.z for one in told]), -np.array([one.y for one in told])
+    surrogate = replace(run.settings.surrogate, seed=seed_for(0, 0, Purpose.FIT))  # type: ignore[type-var]
+    belief = surrogate.fit(X, y)
+    excluded: dict[str, Any] = {"away_from": X, "eps": 0.2}
+    whole = nm.maximize(belief, "mean", BOX.model(), maximizer="bab", **excluded)
+    free = nm.maximize(belief, "mean", BOX.model(), maximizer="bab")
+    assert free.value > whole.bound  # the samples are in the way
+    assert asked.value == pytest.approx(whole.value, abs=2e-4)
+    assert asked.bound >= whole.value
+    assert np.abs(X - BOX.encode(asked.x)).max(axis=1).min() >= 0.2 * (1.0 - 1e-12)

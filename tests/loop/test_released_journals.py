@@ -1,0 +1,62 @@
+"""A journal of every schema that was ever written can be opened and continued."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import nnbo_mip as nm
+from nnbo_mip.loop.journal import SCHEMA
+
+ASSETS = Path(__file__).parents[1] / "assets"
+
+
+@pytest.fixture(params=range(1, SCHEMA + 1))
+def copy(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    return Path(shutil.copy(ASSETS / f"journal_schema_{request.param}.db", tmp_path / "run.db"))
+
+
+def test_everything_is_there(copy: Path) -> None:
+    run = nm.BayesianOptimizer.open(copy, pending="keep")
+    facts = [(told.y, told.reason, told.noise) for told in run.history]
+    assert facts == [
+        (1.25, "", 0.125),
+        (0.5, "", None),
+        (None, "out of memory", None),
+        (-0.75, "", None),
+        (2.0, "", None),
+    ]
+    assert run.history[0].x == {"rate": 0.01, "layers": 2, "act": "relu"}
+    assert [told.suggestion and told.suggestion.number for told in run.history] == [
+        None,
+        0,
+        1,
+        2,
+        4,
+    ]
+    assert run.history[3].x == {"rate": 0.06335977662408802, "layers": 1, "act": "relu"}
+    assert [one.number for one in run.pending] == [5]
+    assert [one.status for one in run.suggestions] == ["initial"] * 2 + ["optimal"] * 4
+    assert run.suggestions[4].value == 7.195687660202054
+    assert run.suggestions[4].bound == 7.196407228968071
+    assert (run.direction, run.settings.seed) == ("maximize", 11)
+    assert run.best is run.history[4]
+
+
+def test_its_certificates_are_whole(copy: Path) -> None:
+    run = nm.BayesianOptimizer.open(copy)
+    for step in run.suggestions[2:]:
+        assert step.certificate is not None
+        assert step.certificate.digest == step.certificate.content_digest()
+        assert step.certificate.bound == step.bound
+
+
+def test_it_goes_on(copy: Path) -> None:
+    run = nm.BayesianOptimizer.open(copy)
+    assert run.ask().number == 5
+    asked = run.ask()
+    assert asked.number == 6
+    run.tell(asked, 0.125)
+    assert nm.BayesianOptimizer.open(copy).history[-1].y == 0.125
