@@ -348,7 +348,7 @@ def test_a_missing_package_exits_with_4(monkeypatch: pytest.MonkeyPatch) -> None
     def absent(*_: object) -> str:
         raise nm.MissingExtraError("this solver needs a package;\n install nnbo_mip[scip].")
 
-    monkeypatch.setattr(module, "_checked_solver", absent)
+    monkeypatch.setattr(module, "check_solver", absent)
     result = certify("tent.npz --lower 1 --upper 7")
     assert result.exit_code == 4
     assert "nnbo_mip[scip]" in result.stderr

@@ -14,6 +14,9 @@ BUILT_IN = {
     errors.SolverError: RuntimeError,
     errors.TrainingError: RuntimeError,
     errors.FileFormatError: ValueError,
+    errors.JournalError: OSError,
+    errors.JournalWarning: UserWarning,
+    errors.EvaluationWarning: UserWarning,
     errors.UncertifiedWarning: UserWarning,
 }
 
