@@ -18,7 +18,7 @@ from nnbo_mip.loop.seeds import Purpose, seed_for
 from nnbo_mip.loop.settings import Settings
 from nnbo_mip.loop.spread_designs import Maximin
 from nnbo_mip.loop.state import Stage, State
-from nnbo_mip.loop.step import Step, StepInput, StepResult, in_user_units, seeded
+from nnbo_mip.loop.step import Step, StepInput, StepResult, seeded
 from nnbo_mip.loop.suggestion import Suggestion
 from nnbo_mip.maximizers.proposal import Proposal
 from nnbo_mip.network.affine import FloatArray
@@ -53,7 +53,7 @@ class Asking:
             return self._extra(state, stage, said), None
         try:
             result = self._step(state, stage, sample, len(design))
-        except (TrainingError, SolverError) as error:
+        except (TrainingError, SolverError, np.linalg.LinAlgError) as error:
             return self._extra(state, stage, f"no model chose this point: {error}"), None
         proposal = result.suggestion.proposal
         seen = state.seen()
@@ -100,7 +100,7 @@ class Asking:
         return self._initial(points[0], fresh, "the model repeated a point, so the run restarts.")
 
     def _initial(self, z: FloatArray, stage: Stage, message: str = "") -> Event:
-        x = in_user_units(self._space, z)
+        x = self._space.decode(z)
         suggestion = Suggestion(x=x, status="initial", message=message)
         return asked(suggestion.to_dict(), stage.to_dict())
 

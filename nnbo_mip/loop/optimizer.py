@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-import platform
 import threading
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Self, overload
+from typing import Self, overload
 
 import numpy.typing as npt
 
@@ -25,15 +22,13 @@ from nnbo_mip.loop.journal import Journal
 from nnbo_mip.loop.ledger import Ledger
 from nnbo_mip.loop.observation import Observation
 from nnbo_mip.loop.optimize_result import OptimizeResult
+from nnbo_mip.loop.provenance import provenance
 from nnbo_mip.loop.settings import DOORS, Settings
 from nnbo_mip.loop.state import State
 from nnbo_mip.loop.suggestion import Suggestion
 from nnbo_mip.loop.tables import read_table
 from nnbo_mip.loop.telling import pending_key, tellings
 from nnbo_mip.space.space import Space
-
-PACKAGES = ("nnbo_mip", "numpy", "scipy", "torch", "scikit-learn", "highspy")
-"""Whose versions a journal names: the same ones make the same proposals."""
 
 
 class BayesianOptimizer:
@@ -126,7 +121,7 @@ class BayesianOptimizer:
             "batch": batch,
         }
         settings = Settings.of(space, options, direction, gap, time_limit, most_fitted, steps, seed)
-        file = None if journal is None else Journal.create(journal, _meta(settings))
+        file = None if journal is None else Journal.create(journal, provenance(settings))
         self._begin(settings, file)
 
     @classmethod
@@ -356,22 +351,3 @@ class BayesianOptimizer:
         best = self.best
         shown = "no value yet" if best is None else f"best y = {best.y!r}"
         return f"BayesianOptimizer({len(self.history)} told, {len(self.pending)} pending, {shown})"
-
-
-def _meta(settings: Settings) -> dict[str, Any]:
-    """Return what a journal says of the run as a whole."""
-    return {
-        "settings": settings.to_dict(),
-        "created": datetime.now(UTC).isoformat(),
-        "versions": {
-            "python": platform.python_version(),
-            **{package: _version(package) for package in PACKAGES},
-        },
-    }
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

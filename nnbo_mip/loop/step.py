@@ -17,18 +17,14 @@ import numpy as np
 
 from nnbo_mip.acquisitions.abstract import Acquisition
 from nnbo_mip.errors import InputError
-from nnbo_mip.exact.result import Measure
-from nnbo_mip.loop.escape import Escaped
+from nnbo_mip.loop.answer import suggested
 from nnbo_mip.loop.sample import Sample
 from nnbo_mip.loop.seeds import Purpose, seed_for
 from nnbo_mip.loop.settings import Settings
 from nnbo_mip.loop.suggestion import Suggestion
 from nnbo_mip.maximizers.maximize import maximize
 from nnbo_mip.maximizers.proposal import Proposal
-from nnbo_mip.maximizers.sought import Sought
-from nnbo_mip.maximizers.target import Target
 from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.space.space import Space
 from nnbo_mip.surrogates.abstract import Belief, Capability
 
 T = TypeVar("T")
@@ -124,7 +120,17 @@ class Step:
                 "a space must have an admissible point; none was found: "
                 f"{escaped.proposal.message or 'relax a constraint or widen a bound.'}"
             )
-        return StepResult(self._suggestion(escaped, escaped.proposal), escaped.next_c)
+        belief = self._scaled(escaped.c)
+        scorer = self._acquisition.scorer(
+            belief, self._X, self._y, self._sample.noise, self._given.step
+        )
+        suggestion = suggested(settings.space, settings.sign, belief, scorer, escaped)
+        suggestion = replace(
+            suggestion,
+            seconds=time.perf_counter() - self._fitted,
+            fit_seconds=self._fitted - self._started,
+        )
+        return StepResult(suggestion, escaped.next_c)
 
     # -- learning ---------------------------------------------------------------------
 
@@ -202,85 +208,6 @@ class Step:
 
     def _seed(self, purpose: Purpose) -> int:
         return seed_for(self._settings.seed, self._given.step, purpose)
-
-    # -- the answer -------------------------------------------------------------------
-
-    def _suggestion(self, escaped: Escaped, proposal: Proposal) -> Suggestion:
-        settings = self._settings
-        assert proposal.x is not None
-        x = in_user_units(settings.space, proposal.x)
-        place = settings.space.encode(x)
-        belief = self._scaled(escaped.c)
-        value, gap = self._as_decoded(proposal, belief, place[0])
-        mean = std = math.nan
-        if Capability.MEAN in belief.capabilities:
-            mean = settings.sign * float(belief.mean(place)[0])
-        if Capability.STD in belief.capabilities:
-            std = float(belief.std(place)[0])
-        certificate = proposal.certificate
-        return Suggestion(
-            x=x,
-            status=proposal.status,
-            value=value,
-            bound=proposal.bound,
-            gap=gap,
-            kind=proposal.kind,
-            engine=proposal.engine,
-            head=proposal.head,
-            maximizer=proposal.maximizer,
-            mean=mean,
-            std=std,
-            c=escaped.c,
-            eps=escaped.eps,
-            doublings=escaped.doublings,
-            seconds=time.perf_counter() - self._fitted,
-            fit_seconds=self._fitted - self._started,
-            evaluations=proposal.evaluations,
-            counters=proposal.counters,
-            time_limited=proposal.time_limited,
-            message=" ".join(part for part in (proposal.message, escaped.message) if part),
-            certificate_text="" if certificate is None else certificate.to_json(),
-            proposal=proposal,
-        )
-
-    def _as_decoded(
-        self, proposal: Proposal, belief: Belief, place: FloatArray
-    ) -> tuple[float, float]:
-        """Return value and gap at the point that the user's x stands for.
-
-        Decoding rounds to the user's units; what is told is encoded again, and may differ from
-        the proposal in the last digits.
-        """
-        if np.array_equal(place, np.asarray(proposal.x)):
-            return proposal.value, proposal.gap
-        scorer = self._acquisition.scorer(
-            belief, self._X, self._y, self._sample.noise, self._given.step
-        )
-        sought = Sought(Target(scorer, self._domain))
-        compared = sought.value(place)
-        in_logarithms = proposal.head.startswith("log")
-        value = compared if in_logarithms else float(scorer.score(place[None, :])[0])
-        if sought.measure is not Measure.LOGARITHM:
-            return value, proposal.bound - value
-        bound = proposal.bound if in_logarithms else _log(proposal.bound)
-        return value, bound - compared
-
-
-def _log(bound: float) -> float:
-    return math.log(bound) if bound > 0.0 else -math.inf
-
-
-def in_user_units(space: Space, z: FloatArray) -> Any:
-    """Return the user's x of a point in model coordinates, admissible in the user's units too.
-
-    A point on a constraint may leave it by the rounding of the way back.
-    """
-    x = space.decode(z)
-    raw = space.to_numeric(x)
-    if bool(space.numeric().admissible(raw)[0]):
-        return x
-    repaired = space.numeric().repair(raw[0])
-    return x if repaired is None else space.from_numeric(repaired)
 
 
 def seeded(options: T, seed: int) -> T:

@@ -1,0 +1,89 @@
+"""From the maximizer's proposal to what `ask` returns: the user's x, and what is true of it.
+
+Decoding rounds to the user's units. What will be told is encoded again, and may differ from the
+proposal in the last digits; value and gap are those of that point.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from nnbo_mip.acquisitions.scorer import Scorer
+from nnbo_mip.exact.result import Measure
+from nnbo_mip.loop.escape import Escaped
+from nnbo_mip.loop.suggestion import Suggestion
+from nnbo_mip.maximizers.proposal import Proposal
+from nnbo_mip.maximizers.sought import Sought
+from nnbo_mip.maximizers.target import Target
+from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.space.space import Space
+from nnbo_mip.surrogates.abstract import Belief, Capability
+
+
+def suggested(
+    space: Space, sign: float, belief: Belief, scorer: Scorer, escaped: Escaped
+) -> Suggestion:
+    """Return the suggestion that a proposal with a point stands for.
+
+    Parameters
+    ----------
+    space : Space
+    sign : float
+        -1 where small values are wanted.
+    belief : Belief
+        With the scale of the proposal.
+    scorer : Scorer
+        What was maximized.
+    escaped : Escaped
+    """
+    proposal = escaped.proposal
+    assert proposal.x is not None
+    x = space.decode(proposal.x)
+    place = space.encode(x)
+    value, gap = _value_and_gap(proposal, Target(scorer, space.model()), place[0])
+    mean = std = math.nan
+    if Capability.MEAN in belief.capabilities:
+        mean = sign * float(belief.mean(place)[0])
+    if Capability.STD in belief.capabilities:
+        std = float(belief.std(place)[0])
+    certificate = proposal.certificate
+    return Suggestion(
+        x=x,
+        status=proposal.status,
+        value=value,
+        bound=proposal.bound,
+        gap=gap,
+        kind=proposal.kind,
+        engine=proposal.engine,
+        head=proposal.head,
+        maximizer=proposal.maximizer,
+        mean=mean,
+        std=std,
+        c=escaped.c,
+        eps=escaped.eps,
+        doublings=escaped.doublings,
+        evaluations=proposal.evaluations,
+        counters=proposal.counters,
+        time_limited=proposal.time_limited,
+        message=" ".join(part for part in (proposal.message, escaped.message) if part),
+        certificate_text="" if certificate is None else certificate.to_json(),
+        proposal=proposal,
+    )
+
+
+def _value_and_gap(proposal: Proposal, target: Target, place: FloatArray) -> tuple[float, float]:
+    """Return value and gap at the point (k,) that the user's x is encoded to."""
+    if np.array_equal(place, np.asarray(proposal.x)):
+        return proposal.value, proposal.gap
+    sought = Sought(target)
+    compared = sought.value(place)
+    in_logarithms = proposal.head.startswith("log")
+    value = compared if in_logarithms else float(target.score(place[None, :])[0])
+    if sought.measure is not Measure.LOGARITHM:
+        return value, proposal.bound - value
+    bound = proposal.bound
+    if not in_logarithms:
+        bound = math.log(bound) if bound > 0.0 else -math.inf
+    return value, bound - compared
