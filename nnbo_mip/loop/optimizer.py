@@ -225,7 +225,9 @@ class BayesianOptimizer:
         """
         count = 1 if n is None else check_count("n", n)
         with self._one_asks:
-            asked = [self._ask() for _ in range(count)]
+            asked: list[Suggestion] = []
+            while len(asked) < count:
+                asked.append(self._ask())
         return asked[0] if n is None else asked
 
     def tell(
