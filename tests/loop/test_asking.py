@@ -272,3 +272,26 @@ def test_excluding_only_what_is_in_the_way_is_excluding_everything() -> None:
     assert asked.value == pytest.approx(whole.value, abs=2e-4)
     assert asked.bound >= whole.value
     assert np.abs(X - BOX.encode(asked.x)).max(axis=1).min() >= 0.2 * (1.0 - 1e-12)
+
+
+def test_schedules_count_the_steps_with_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    from nnbo_mip.loop import step as module
+
+    steps, seeds, noises, before = [], [], [], module.maximize
+
+    def recorded(*arguments: Any, **options: Any) -> Any:
+        steps.append(options["step"])
+        seeds.append(options["seed"])
+        noises.append(options["noise"])
+        return before(*arguments, **options)
+
+    monkeypatch.setattr(module, "maximize", recorded)
+    run = optimizer(acquisition="pi:xi=decay(start=0.5,rate=0.5)", escape=None)
+    advance(run, 6)
+    run.ask()
+    run.tell([100.0, -2.0], 1.0, noise=0.25)
+    run.ask()
+    assert steps == [0, 1, 2, 3]
+    assert len(set(seeds)) == 4
+    assert noises[:3] == [None] * 3
+    assert noises[3].tolist() == [0.25]
