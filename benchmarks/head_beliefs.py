@@ -27,10 +27,13 @@ FAMILIES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "elm": ("elm", {"n_hidden": 30, "n_members": 5, "activation": "relu"}),
     "brvfl 100": ("brvfl", {"n_hidden": 100}),
     "brvfl 300": ("brvfl", {"n_hidden": 300}),
+    "brvfl tanh 100": ("brvfl", {"n_hidden": 100, "activation": "tanh"}),
+    "gp": ("gp", {}),
 }
 
 FUNCTIONS: Mapping[int, tuple[str, ...]] = {
     2: ("branin", "camelback", "levy:dimension=2", "ackley:dimension=2"),
+    3: ("hartmann3", "levy:dimension=3", "ackley:dimension=3"),
     5: ("levy:dimension=5", "rosenbrock:dimension=5", "ackley:dimension=5"),
     10: ("levy:dimension=10", "rosenbrock:dimension=10", "ackley:dimension=10"),
 }

@@ -77,8 +77,13 @@ CELLS = (
     "brvfl 100",
 )
 
+SMOOTH = ("gp", "brvfl tanh 100")
+SMOOTH_HEADS = ("mean", "ucb", "ei", "pi:xi=0.01", "mes", "aei", "eqi")
+
 AIMS = (
     Aim("every cell, d = 2", CELLS, HEADS, 2, 2.0),
+    Aim("smooth beliefs, d = 2", SMOOTH, SMOOTH_HEADS, 2, 10.0),
+    Aim("smooth beliefs, d = 3", SMOOTH, SMOOTH_HEADS, 3, 10.0),
     Aim("NOMU 2x32, d = 5", ("nomu clip", "nomu smooth"), ("ucb", "ei"), 5, 10.0),
     Aim("5 members 2x16, d = 5", ("ensemble",), ("ucb", "ei", "empirical_ei"), 5, 30.0),
     Aim("brvfl 300, d = 2", ("brvfl 300",), ("ucb", "ei"), 2, 2.0),
