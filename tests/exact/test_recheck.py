@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nnbo_mip.exact.checking.recheck import Recheck, recheck
+from nnbo_mip.exact.checking.recheck import recheck
 from nnbo_mip.exact.checking.recheck_phases import recheck_phases
+from nnbo_mip.exact.checking.sweep import Recheck
 from nnbo_mip.exact.problem import Problem
 from nnbo_mip.network.affine import Affine, FloatArray
 from nnbo_mip.network.graph import Network

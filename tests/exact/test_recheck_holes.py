@@ -8,10 +8,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from nnbo_mip.exact.checking.recheck import Recheck, recheck
+from nnbo_mip.exact.checking.recheck import recheck
 from nnbo_mip.exact.checking.recheck_holes import Holes
 from nnbo_mip.exact.checking.recheck_phases import recheck_phases
 from nnbo_mip.exact.checking.reproof import reprove
+from nnbo_mip.exact.checking.sweep import Recheck
 from nnbo_mip.exact.problem import Problem
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.space.domain import Holes as DomainHoles

@@ -18,7 +18,6 @@ from functools import cached_property
 import numpy as np
 
 from nnbo_mip.exact.checking.dyadic import ExactNetwork
-from nnbo_mip.exact.checking.recheck import Recheck, Verdict, Watch, ignore
 from nnbo_mip.exact.checking.recheck_bounds import BoxBounder
 from nnbo_mip.exact.checking.recheck_leaf import Leaf, pattern_is_below
 from nnbo_mip.exact.checking.recheck_program import (
@@ -30,6 +29,7 @@ from nnbo_mip.exact.checking.recheck_program import (
     Objective,
 )
 from nnbo_mip.exact.checking.recheck_rows import Rows
+from nnbo_mip.exact.checking.sweep import Recheck, Verdict, Watch, ignore
 from nnbo_mip.exact.problem import Problem
 from nnbo_mip.network.affine import FloatArray
 

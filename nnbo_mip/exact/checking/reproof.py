@@ -20,9 +20,10 @@ import numpy as np
 from nnbo_mip.errors import MissingExtraError, NnboError
 from nnbo_mip.exact.checking.attack import high_points
 from nnbo_mip.exact.checking.dyadic import ExactNetwork
-from nnbo_mip.exact.checking.recheck import Recheck, Watch, recheck
+from nnbo_mip.exact.checking.recheck import recheck
 from nnbo_mip.exact.checking.recheck_bounds import BoxBounder
 from nnbo_mip.exact.checking.recheck_phases import MOST_RELUS, recheck_phases
+from nnbo_mip.exact.checking.sweep import Recheck, Watch
 from nnbo_mip.exact.monitor import Monitor, ProgressCallback
 from nnbo_mip.exact.problem import Problem
 from nnbo_mip.exact.result import EngineResult
