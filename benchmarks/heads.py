@@ -86,8 +86,8 @@ def parser() -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(prog="python -m benchmarks.heads", description=__doc__)
     result.add_argument("--parts", nargs="*", default=list(PARTS), choices=PARTS)
     result.add_argument("--seeds", type=int, default=2, help="beliefs a function, for the cells")
-    result.add_argument("--miss-seeds", type=int, default=5, help="for the misses")
-    result.add_argument("--limit", type=float, default=30.0, help="wall seconds to certify")
+    result.add_argument("--miss-seeds", type=int, default=3, help="for the misses")
+    result.add_argument("--limit", type=float, default=60.0, help="wall seconds to certify")
     result.add_argument(
         "--wall-factor",
         type=float,

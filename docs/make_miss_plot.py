@@ -1,8 +1,9 @@
 """Draws the shares of optima that heuristic maximizers miss, for acquisitions.md.
 
-    python -m docs.make_miss_plot docs/plots/misses.json
+    python -m docs.make_miss_plot
 
-The file is what `python -m benchmarks.heads --json` wrote. Needs the extra `plots`.
+From docs/plots/misses.json, which `python -m benchmarks.heads --parts misses --json` wrote. Needs the
+extra `plots`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from benchmarks.head_misses import FAMILIES, HEADS, MAXIMIZERS, SHOWN, Outcome
 
+RESULTS = Path(__file__).parent / "plots" / "misses.json"
 PLOT = Path(__file__).parent / "plots" / "misses.png"
 COLORS = ("#0072B2", "#56B4E9", "#E69F00", "#009E73")
 OPEN = "#BBBBBB"
@@ -23,8 +25,8 @@ WIDTH = 0.15
 def main(arguments: Sequence[str] | None = None) -> int:
     """Draw the bars."""
     parser = argparse.ArgumentParser(prog="python -m docs.make_miss_plot", description=__doc__)
-    parser.add_argument("results", type=Path)
-    stored = json.loads(parser.parse_args(arguments).results.read_text())
+    parser.parse_args(arguments)
+    stored = json.loads(RESULTS.read_text())
     draw([Outcome(**row) for key, row in stored.items() if key.startswith("misses ")])
     return 0
 
