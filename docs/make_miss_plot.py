@@ -2,8 +2,8 @@
 
     python -m docs.make_miss_plot
 
-From docs/plots/misses.json, which `python -m benchmarks.heads --parts misses --json` wrote. Needs the
-extra `plots`.
+From docs/plots/misses.json, which `python -m benchmarks.heads --parts misses --json …` wrote.
+Needs the extra `plots`.
 """
 
 from __future__ import annotations
