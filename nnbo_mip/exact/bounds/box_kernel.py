@@ -165,17 +165,17 @@ def carry_to_input(net, layers, lower, upper, offset, weight, constant):
 
     ``weight`` (units,) holds them and receives the coefficient found on every unit.
     """
-    passed = np.empty(len(weight))
+    passed, rising = np.empty(len(weight)), np.empty(len(weight))
     for t in range(layers, 0, -1):
         first, end = net.offsets[t], net.offsets[t + 1]
         width = end - first
         for i in range(width):
             unit = first + i
             a = weight[unit]
-            rising = max(a, 0.0)
-            constant += rising * offset[unit]
-            passed[i] = rising * upper[unit] + (a - rising) * lower[unit]
-            constant += passed[i] * net.bias[unit]
+            rising[i] = max(a, 0.0)
+            passed[i] = rising[i] * upper[unit] + (a - rising[i]) * lower[unit]
+        constant += _dot(rising[:width], offset[first:end])
+        constant += _dot(passed[:width], net.bias[first:end])
         for pair in range(net.pair_start[t], net.pair_start[t + 1]):
             source = net.pair_source[pair]
             begin, size = net.offsets[source], net.offsets[source + 1] - net.offsets[source]
