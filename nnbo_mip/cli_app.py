@@ -6,30 +6,32 @@ Only Typer and the standard library are imported at the top: ``--help`` must be 
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nnbo_mip.cli import INTERRUPTED, loading_is_done
+from nnbo_mip.cli import loading_is_done
+from nnbo_mip.cli_common import (
+    EXIT_CODES,
+    OPEN,
+    PROVEN,
+    REFUSED,
+    Json,
+    Seconds,
+    Seed,
+    check_can_be_written,
+    json_number,
+    live_on_a_terminal,
+    sentences,
+)
 
 if TYPE_CHECKING:
     from nnbo_mip.exact.certify_result import CertifyResult
     from nnbo_mip.exact.checking.check import CheckResult
 
-PROVEN, OPEN, BAD_INPUT, REFUSED, BROKEN = 0, 1, 2, 3, 4
-
 CERTIFY_CODES = {"optimal": PROVEN, "feasible": OPEN, "heuristic": OPEN, "infeasible": REFUSED}
 CHECK_CODES = {"confirmed": PROVEN, "undecided": OPEN, "refuted": REFUSED}
-
-EXIT_CODES = (
-    "Exit codes: 0 optimal or confirmed; 1 the gap is open, or undecided; 2 bad input; "
-    "3 infeasible or refuted; 4 a package is missing or a solver failed; 130 interrupted "
-    "without a result."
-)
 
 app = typer.Typer(
     add_completion=False,
@@ -39,32 +41,6 @@ app = typer.Typer(
     help="The exact maximum of trained ReLU networks, with proofs that can be checked.",
     epilog=EXIT_CODES,
 )
-
-
-@contextmanager
-def _sentences() -> Iterator[None]:
-    """Turn expected errors into one sentence on standard error and an exit code."""
-    from nnbo_mip.errors import MissingExtraError, NnboError, SolverError
-
-    try:
-        yield
-    except (MissingExtraError, SolverError) as error:
-        _fail(str(error), BROKEN)
-    except NnboError as error:
-        _fail(str(error), BAD_INPUT)
-    except OSError as error:
-        _fail(
-            f"a file must be one that can be read and written; got {error.filename!r} "
-            f"({error.strerror or error}); check the path, its permissions and the disk.",
-            BAD_INPUT,
-        )
-    except KeyboardInterrupt:
-        _fail("interrupted before there was a result; nothing was kept.", INTERRUPTED)
-
-
-def _fail(sentence: str, code: int) -> None:
-    typer.echo(f"nnbo-mip: {' '.join(sentence.split())}", err=True)
-    raise typer.Exit(code)
 
 
 def _show_version(wanted: bool) -> None:
@@ -83,12 +59,6 @@ def _options(
     ] = False,
 ) -> None:
     pass
-
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-# Numbers are taken as text, so that one sentence says what is wrong with them.
-Seconds = Annotated[str, typer.Option(help="Wall seconds; inf for no limit.", metavar="SECONDS")]
-Seed = Annotated[str, typer.Option(help="Seed of random starts.", metavar="INTEGER")]
 
 
 @app.command(
@@ -126,7 +96,7 @@ def certify(
 
     Ctrl-C ends the search and prints the best value and bound so far.
     """
-    with _sentences():
+    with sentences():
         from nnbo_mip.cli_inputs import (
             parse_gap,
             parse_output,
@@ -134,16 +104,12 @@ def certify(
             parse_space,
             parse_time_limit,
         )
-        from nnbo_mip.errors import InputError
         from nnbo_mip.exact.certify import certify as run
         from nnbo_mip.exact.inputs import as_network
 
         loading_is_done()
-        if save is not None and (save.is_dir() or not save.parent.is_dir()):
-            raise InputError(
-                f"--save must name a file in an existing folder; got {str(save)!r}; "
-                f"{'add the name of a file' if save.is_dir() else 'create the folder'}."
-            )
+        if save is not None:
+            check_can_be_written(save, "--save")
         network = as_network(model)
         result = run(
             network,
@@ -155,7 +121,7 @@ def certify(
             gap=parse_gap(gap),
             time_limit=parse_time_limit(time_limit),
             seed=parse_seed(seed),
-            progress=_live_on_a_terminal(),
+            progress=live_on_a_terminal(),
         )
         typer.echo(json.dumps(_result_json(result)) if as_json else str(result))
         if save is not None:
@@ -181,7 +147,7 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Prove the claim of a certificate again, by other code than made it."""
-    with _sentences():
+    with sentences():
         from nnbo_mip.cli_inputs import parse_seed, parse_time_limit
         from nnbo_mip.exact.certificate import Certificate
 
@@ -191,7 +157,7 @@ def check(
             model,
             time_limit=parse_time_limit(time_limit),
             seed=parse_seed(seed),
-            progress=_live_on_a_terminal(),
+            progress=live_on_a_terminal(),
         )
         if as_json:
             typer.echo(json.dumps(_check_json(result)))
@@ -203,17 +169,11 @@ def check(
 @app.command(epilog=f"Example: nnbo-mip demo\n\n{EXIT_CODES}")
 def demo() -> None:
     """Train a small network, certify its maximum and minimum, check the certificates."""
-    with _sentences():
+    with sentences():
         from nnbo_mip.demo import run
 
         loading_is_done()
         raise typer.Exit(PROVEN if run(typer.echo) else OPEN)
-
-
-def _live_on_a_terminal() -> bool:
-    import sys
-
-    return sys.stderr.isatty()
 
 
 def _result_json(result: CertifyResult) -> dict[str, Any]:
@@ -221,9 +181,9 @@ def _result_json(result: CertifyResult) -> dict[str, Any]:
     return {
         "status": result.status,
         "direction": result.direction,
-        "value": _json_number(result.value),
-        "bound": _json_number(result.bound),
-        "gap": _json_number(result.gap),
+        "value": json_number(result.value),
+        "bound": json_number(result.bound),
+        "gap": json_number(result.gap),
         "x": x.tolist() if hasattr(x, "tolist") else x,
         "kind": result.kind,
         "engine": result.engine,
@@ -236,8 +196,3 @@ def _result_json(result: CertifyResult) -> dict[str, Any]:
 
 def _check_json(result: CheckResult) -> dict[str, Any]:
     return {"verdict": result.verdict, "reason": result.reason, "seconds": result.seconds}
-
-
-def _json_number(number: float) -> float | str:
-    """JSON has no infinities and no NaN: they are written as text."""
-    return number if math.isfinite(number) else str(number)
