@@ -25,6 +25,7 @@ from nnbo_mip.cli_common import (
     live_on_a_terminal,
     sentences,
 )
+from nnbo_mip.cli_list import list_names
 
 if TYPE_CHECKING:
     from nnbo_mip.exact.certify_result import CertifyResult
@@ -174,6 +175,9 @@ def demo() -> None:
 
         loading_is_done()
         raise typer.Exit(PROVEN if run(typer.echo) else OPEN)
+
+
+app.command("list", epilog=f"Example: nnbo-mip list maximizers\n\n{EXIT_CODES}")(list_names)
 
 
 def _result_json(result: CertifyResult) -> dict[str, Any]:

@@ -101,7 +101,7 @@ class Registry(Generic[T]):
                     f"got {', '.join(options)}; use dataclasses.replace."
                 )
             return spec
-        name, own = self._parse(spec)
+        name, own = self.parsed(spec)
         repeated = sorted(set(own) & set(options))
         if repeated:
             raise InputError(
@@ -118,7 +118,8 @@ class Registry(Generic[T]):
             )
         return made
 
-    def _parse(self, spec: object) -> tuple[str, dict[str, Any]]:
+    def parsed(self, spec: object) -> tuple[str, dict[str, Any]]:
+        """Return the name and the options that a text or a mapping gives."""
         if isinstance(spec, Mapping):
             own = dict(spec)
             name = own.pop("name", None)
@@ -205,7 +206,7 @@ class Registry(Generic[T]):
 def _parse_options(listed: str, spec: str) -> dict[str, Any]:
     """Parse ``a=1,b=(2, 3),c=text``: Python literals, else text."""
     options: dict[str, Any] = {}
-    for part in _split(listed):
+    for part in split_at_commas(listed):
         key, equals, value = part.partition("=")
         if not equals or not key.strip().isidentifier():
             raise InputError(
@@ -223,8 +224,8 @@ def _parse_options(listed: str, spec: str) -> dict[str, Any]:
     return options
 
 
-def _split(listed: str) -> list[str]:
-    """Split at commas that stand outside brackets."""
+def split_at_commas(listed: str) -> list[str]:
+    """Split a text at commas that stand outside brackets; drop what is blank."""
     parts, depth, start = [], 0, 0
     for place, letter in enumerate(listed):
         depth += (letter in "([{") - (letter in ")]}")
