@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -79,22 +79,25 @@ def live_line(*, maximize: bool) -> Iterator[ProgressCallback]:
     if not sys.stderr.isatty():
         yield _plain_lines(maximize=maximize)
         return
+    ticking = Ticking(maximize=maximize)
+    with redrawn(ticking.line):
+        yield ticking.receive
+
+
+@contextmanager
+def redrawn(line: Callable[[], str]) -> Iterator[None]:
+    """Show what `line` returns on the terminal of standard error, again and again."""
     from rich.console import Console
     from rich.live import Live
     from rich.text import Text
 
-    ticking = Ticking(maximize=maximize)
-
-    def line() -> Text:
-        return Text(ticking.line(), no_wrap=True, overflow="ellipsis")
-
     with Live(
         console=Console(stderr=True),
-        get_renderable=line,
+        get_renderable=lambda: Text(line(), no_wrap=True, overflow="ellipsis"),
         refresh_per_second=REDRAWN_PER_SECOND,
         transient=True,
     ):
-        yield ticking.receive
+        yield
 
 
 def _plain_lines(*, maximize: bool) -> ProgressCallback:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from nnbo_mip.exact.live import PLAIN_INTERVAL, REDRAWN_PER_SECOND
+from nnbo_mip.exact.live import PLAIN_INTERVAL, redrawn
 from nnbo_mip.loop.observation import Observation
 
 
@@ -81,26 +81,8 @@ def displayed(display: Display, progress: bool | None) -> Iterator[None]:
     if progress is False or (progress is None and not on_terminal):
         yield
     elif on_terminal:
-        with _live(display):
+        with redrawn(display.line):
             yield
     else:
         display.print_now_and_then()
-        yield
-
-
-@contextmanager
-def _live(display: Display) -> Iterator[None]:
-    from rich.console import Console
-    from rich.live import Live
-    from rich.text import Text
-
-    def line() -> Text:
-        return Text(display.line(), no_wrap=True, overflow="ellipsis")
-
-    with Live(
-        console=Console(stderr=True),
-        get_renderable=line,
-        refresh_per_second=REDRAWN_PER_SECOND,
-        transient=True,
-    ):
         yield

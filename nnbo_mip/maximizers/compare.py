@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy.typing as npt
@@ -38,6 +38,7 @@ def compare(
     y: npt.ArrayLike | None = None,
     noise: npt.ArrayLike | None = None,
     step: int = 0,
+    announce: Callable[[str], object] | None = None,
     **asked: Any,
 ) -> Comparison:
     """Maximize one acquisition by several maximizers and set their answers side by side.
@@ -53,10 +54,12 @@ def compare(
     maximizers : sequence of str, dict or Maximizer
         Those that cannot serve the acquisition get a row that says why.
     budgets : mapping, optional
-        Options for all maximizers that have them, such as
-        ``{"evaluations": 5000, "time_limit": 10.0}``.
+        Options for all maximizers that have them and are not named with a value of their own,
+        such as ``{"evaluations": 5000, "time_limit": 10.0}``.
     X, y, noise, step
         As in `maximize`.
+    announce : callable, optional
+        Receives the name of each maximizer before it begins.
     **asked
         ``gap``, ``time_limit``, ``seed``, ``within``, ``away_from``, ``eps``, ``starts`` and
         ``progress``, as in `maximize`.
@@ -80,10 +83,13 @@ def compare(
             f"maximizers must be a list with at least one; got {maximizers!r}; name some."
         )
     chosen = _created(maximizers, dict(budgets or {}))
+    names = [_label(spec) for spec in maximizers]
     answers: dict[int, Proposal] = {}
     reasons = {k: made for k, made in enumerate(chosen) if isinstance(made, str)}
     for k, made in enumerate(chosen):
         if isinstance(made, Maximizer):
+            if announce is not None:
+                announce(names[k])
             try:
                 answers[k] = maximize(
                     belief,
@@ -99,7 +105,6 @@ def compare(
             except UnsupportedError as error:
                 reasons[k] = str(error)
     scorer = acquisitions.create(acquisition).scorer(belief, X, y, noise, step)
-    names = [_label(spec) for spec in maximizers]
     return _table(Target(scorer, domain), names, answers, reasons)
 
 
@@ -112,21 +117,30 @@ def _created(specs: Sequence[object], budgets: dict[str, object]) -> list[Maximi
         except MissingExtraError as error:
             made.append(str(error))
     for option in budgets:
-        if not any(option in _options(m) for m in made if isinstance(m, Maximizer)):
+        if not any(option in _options(m) for m in made):
             raise InputError(
                 "a budget must be an option of one of the maximizers at least; got "
                 f'{option!r}, which none has; "time_limit" and "evaluations" are the usual ones.'
             )
-    return [m if isinstance(m, str) else _with(m, budgets) for m in made]
+    return [
+        m if isinstance(m, str) else _with(m, spec, budgets)
+        for m, spec in zip(made, specs, strict=True)
+    ]
 
 
-def _with(maximizer: Maximizer, budgets: dict[str, object]) -> Maximizer:
-    own = {option: budgets[option] for option in _options(maximizer) if option in budgets}
-    replaced: Maximizer = dataclasses.replace(maximizer, **own)  # type: ignore[type-var]
+def _with(maximizer: Maximizer, spec: object, budgets: dict[str, object]) -> Maximizer:
+    """Return a maximizer with the budgets that it has and that it was not named with."""
+    own = {} if isinstance(spec, Maximizer) else registry.parsed(spec)[1]
+    wanted = set(_options(maximizer)) & set(budgets) - set(own)
+    changes = {option: budgets[option] for option in budgets if option in wanted}
+    replaced: Maximizer = dataclasses.replace(maximizer, **changes)  # type: ignore[type-var]
     return replaced
 
 
-def _options(maximizer: Maximizer) -> list[str]:
+def _options(maximizer: Maximizer | str) -> list[str]:
+    """Return the options of a maximizer, none where it cannot be had."""
+    if isinstance(maximizer, str):
+        return []
     return list(inspect.signature(type(maximizer)).parameters)
 
 
@@ -145,7 +159,8 @@ def _table(
     scores = {k: p.value for k, p in answers.items()}
     logarithmic = logarithms.is_logarithm(sought.head)
     name = name_of(head)
-    bounds = [p.bound for p in answers.values() if p.kind != "none"]
+    proven = {k: p for k, p in answers.items() if p.kind != "none"}
+    bounds = {k: p.bound for k, p in proven.items()}
     if sought.head != head:
         # Each proposal is in logarithms or not; one scale for all of them.
         found = {k: p.x for k, p in answers.items() if p.x is not None}
@@ -153,15 +168,16 @@ def _table(
         logarithmic = max(natural.values(), default=1.0) < SMALLEST_SCORE
         scale = sought.value if logarithmic else lambda x: float(target.score(x[None, :])[0])
         scores = {k: -math.inf if p.x is None else scale(p.x) for k, p in answers.items()}
-        bounds = [_scaled(p, logarithmic) for p in answers.values() if p.kind != "none"]
+        bounds = {k: _scaled(p, logarithmic) for k, p in proven.items()}
         name = f"log{name}" if logarithmic else name
     best = max(scores.values(), default=-math.inf)
-    bound = max(best, min(bounds, default=math.inf)) if answers else math.inf
+    bound = max(best, min(bounds.values(), default=math.inf)) if answers else math.inf
     optimal = [scores[k] for k, p in answers.items() if p.status == "optimal"]
     rows = tuple(
         ComparisonRow(
             maximizer=label,
             value=scores.get(k, -math.inf),
+            bound=bounds.get(k, math.inf),
             regret=_difference(best, scores.get(k, -math.inf)),
             largest_regret=_difference(bound, scores.get(k, -math.inf)),
             status=answers[k].status if k in answers else "refused",

@@ -30,6 +30,8 @@ class ComparisonRow:
         As it was asked for.
     value : float
         Score of its point; -inf without a point.
+    bound : float
+        What it proved that no point scores above; +inf where it proved nothing.
     regret : float
         Best value of all maximizers minus `value`.
     largest_regret : float
@@ -51,6 +53,7 @@ class ComparisonRow:
 
     maximizer: str
     value: float
+    bound: float
     regret: float
     largest_regret: float
     status: str

@@ -31,6 +31,8 @@ def test_values_regrets_and_misses(acquisition: str) -> None:
     table = compare(acquisition, ["bab", "pga", "random:evaluations=3"], gap=1e-6)
     proven, climbed, random = table
     scorer = nm.acquisitions.create(acquisition).scorer(members(), X, Y)
+    assert proven.bound == table.bound
+    assert climbed.bound == random.bound == math.inf
     for row in table:
         assert row.proposal is not None
         assert row.value == pytest.approx(scorer.score(row.proposal.x)[0], rel=1e-12)
@@ -91,10 +93,18 @@ def test_budgets_reach_all_that_have_them() -> None:
     )
     assert [row.maximizer for row in table] == ["bab", "direct", "sobol"]
     assert [row.evaluations for row in table][1:] == [64, 64]
+    own = compare("ucb", ["direct:evaluations=32", "sobol"], {"evaluations": 64})
+    assert [row.evaluations for row in own] == [32, 64]
     with pytest.raises(InputError, match="'evals'"):
         compare("ucb", ["direct"], {"evals": 64})
     with pytest.raises(InputError, match="evaluations"):
         compare("ucb", ["direct"], {"evaluations": 0})
+
+
+def test_each_maximizer_is_announced_before_it_begins() -> None:
+    said: list[str] = []
+    compare("ucb", ["random:evaluations=2", {"name": "sobol"}], announce=said.append)
+    assert said == ["random:evaluations=2", "sobol"]
 
 
 @pytest.mark.parametrize("bad", [[], "auto"])
@@ -135,7 +145,7 @@ def test_the_table_as_a_data_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     made = SimpleNamespace(DataFrame=lambda rows, columns: (rows, columns))
     monkeypatch.setitem(sys.modules, "pandas", made)
     rows, columns = table.to_pandas()
-    assert columns[:4] == ["maximizer", "value", "regret", "largest_regret"]
+    assert columns[:4] == ["maximizer", "value", "bound", "regret"]
     assert [row["maximizer"] for row in rows] == ["lbfgs", "sobol"]
     assert np.isclose(rows[1]["regret"], rows[0]["value"] - rows[1]["value"])
     monkeypatch.setitem(sys.modules, "pandas", None)
