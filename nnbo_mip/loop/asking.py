@@ -13,6 +13,7 @@ import numpy as np
 from nnbo_mip.errors import SolverError, TrainingError
 from nnbo_mip.loop.events import Event, asked
 from nnbo_mip.loop.given_design import Given
+from nnbo_mip.loop.regions import Extent
 from nnbo_mip.loop.sample import Sample
 from nnbo_mip.loop.seeds import Purpose, seed_for
 from nnbo_mip.loop.settings import Settings
@@ -51,15 +52,23 @@ class Asking:
         if not sample.can_be_fitted:
             said = "no value has been told that a model could learn from."
             return self._extra(state, stage, said), None
+        extent = self._extent(state, stage)
+        if extent is not None and extent.is_over:
+            over = "the trust region shrank below its smallest side, so the run restarts."
+            restarted = self._restart(state, stage, self._settings.region.keep, over)
+            if restarted is not None:
+                return restarted, None
+            extent = None  # there is nothing fresh: the whole space is searched
         try:
-            result = self._step(state, stage, sample, len(design))
+            result = self._step(state, stage, sample, len(design), extent)
         except (TrainingError, SolverError, np.linalg.LinAlgError) as error:
             return self._extra(state, stage, f"no model chose this point: {error}"), None
         proposal = result.suggestion.proposal
-        seen = state.seen()
         place = self._space.encode(result.suggestion.x)[0]
-        if self._settings.restart.is_due(place, seen):
-            restarted = self._restart(state, stage, seen)
+        restart = self._settings.restart
+        if restart.is_due(place, state.seen()):
+            repeated = "the model repeated a point, so the run restarts."
+            restarted = self._restart(state, stage, restart.keep, repeated)
             if restarted is not None:
                 return restarted, None
         return asked(result.suggestion.to_dict(), stage.to_dict(), result.next_c), proposal
@@ -85,9 +94,8 @@ class Asking:
         least = len(settings.initial.given) if isinstance(settings.initial, Given) else 0
         return points[: max(wanted, least)]
 
-    def _restart(self, state: State, stage: Stage, seen: FloatArray) -> Event | None:
+    def _restart(self, state: State, stage: Stage, keep: bool, message: str) -> Event | None:
         """Return the first point of a new stage, None where there is no fresh point."""
-        keep = self._settings.restart.keep
         fresh = Stage(
             index=stage.index + 1,
             known=len(state.observations),
@@ -97,7 +105,7 @@ class Asking:
         points = self._points(fresh, state)
         if not len(points):
             return None
-        return self._initial(points[0], fresh, "the model repeated a point, so the run restarts.")
+        return self._initial(points[0], fresh, message)
 
     def _initial(self, z: FloatArray, stage: Stage, message: str = "") -> Event:
         x = self._space.decode(z)
@@ -118,9 +126,23 @@ class Asking:
         told = state.observations[stage.learns_from :]
         return Sample.of(told, self._space.model().dimension, self._settings.sign)
 
-    def _step(self, state: State, stage: Stage, sample: Sample, starts: int) -> StepResult:
+    def _extent(self, state: State, stage: Stage) -> Extent | None:
+        """Return the region of a stage, of which points asked for before it are no part."""
+        told = state.observations[stage.known if stage.index else 0 :]
+        told = tuple(
+            one for one in told if one.suggestion is None or one.suggestion.key not in stage.pending
+        )
+        signs = self._settings.sign
+        values = [np.nan if one.y is None else signs * one.y for one in told]
+        chosen = [one.suggestion is not None and not one.suggestion.is_initial for one in told]
+        Z = np.array([one.z for one in told]).reshape(len(told), self._space.model().dimension)
+        return self._settings.region.extent(Z, np.array(values), np.array(chosen, dtype=np.bool_))
+
+    def _step(
+        self, state: State, stage: Stage, sample: Sample, starts: int, extent: Extent | None
+    ) -> StepResult:
         learned = state.pending
-        if not self._settings.restart.keep:
+        if stage.forgets:
             learned = tuple(key for key in state.pending if key not in stage.pending)
         places = [state.places[key] for key in learned]
         given = StepInput(
@@ -130,6 +152,7 @@ class Asking:
             step=state.steps,
             starts=max(starts, 1),
             c=state.c,
+            extent=extent,
             believed=self._believed(len(state.observations)),
         )
         return Step(self._settings, given).run()

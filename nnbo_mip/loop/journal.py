@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,15 +21,13 @@ from urllib.parse import quote
 
 from nnbo_mip.errors import FileFormatError, InputError, JournalError, MissingFileError
 from nnbo_mip.loop.events import KINDS, Event
+from nnbo_mip.loop.migrations import MIGRATIONS
 
 APPLICATION = 0x6E6E626F
 """The file says in its header that it is one of ours: the letters nnbo."""
 
-SCHEMA = 1
-"""Version of the tables; in the header as well."""
-
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {}
-"""What makes a file of version k one of version k + 1."""
+SCHEMA = 2
+"""Version of the tables and their contents; in the header as well."""
 
 PATIENCE = 30.0
 """Seconds to wait for another process that writes."""
@@ -92,7 +90,7 @@ class Journal:
         if version < SCHEMA:
             with journal._transaction() as connection:
                 for old in range(journal._version(connection), SCHEMA):
-                    MIGRATIONS[old](connection)
+                    journal._migrate(connection, old)
                 connection.execute(f"PRAGMA user_version = {SCHEMA}")
         return journal
 
@@ -185,6 +183,15 @@ class Journal:
         finally:
             if connection is not None:
                 connection.close()
+
+    def _migrate(self, connection: sqlite3.Connection, old: int) -> None:
+        try:
+            MIGRATIONS[old](connection)
+        except (KeyError, TypeError, ValueError) as error:
+            raise FileFormatError(
+                f"the journal {str(self.path)!r} of schema {old} must hold what its release wrote; "
+                f"it does not ({type(error).__name__}: {error}); restore it from a copy."
+            ) from error
 
     def _version(self, connection: sqlite3.Connection) -> int:
         application = connection.execute("PRAGMA application_id").fetchone()[0]

@@ -56,6 +56,9 @@ class BayesianOptimizer:
         When to begin anew.
     batch : str, dict or Batch, optional
         What a model makes of points whose values are still to come.
+    region : str, dict or Region, optional
+        A box around the best point to which the search for the next one is limited; ``trust``
+        grows and shrinks.
     gap : float
         At which a proof may stop; see `maximize`.
     time_limit : float
@@ -102,6 +105,7 @@ class BayesianOptimizer:
         escape: object = "exclude:first=0.001,last=0.001",
         restart: object = None,
         batch: object = "believer",
+        region: object = None,
         *,
         gap: float = 1e-4,
         time_limit: float = 10.0,
@@ -119,6 +123,7 @@ class BayesianOptimizer:
             "escape": escape,
             "restart": restart,
             "batch": batch,
+            "region": region,
         }
         settings = Settings.of(space, options, direction, gap, time_limit, most_fitted, steps, seed)
         file = None if journal is None else Journal.create(journal, provenance(settings))

@@ -75,8 +75,8 @@ class NoRestart(Restart):
     def fresh_points(
         self, design: Design, space: Space, seed: int, known: npt.ArrayLike
     ) -> FloatArray:
-        """Return none."""
-        return np.empty((0, space.model().dimension))
+        """Draw the design again, with another seed, for a trust region that is over."""
+        return design.again(space).points(space, seed, known)
 
 
 @dataclass(frozen=True)

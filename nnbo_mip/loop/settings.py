@@ -22,6 +22,7 @@ from nnbo_mip.loop.designs import Design, design_of
 from nnbo_mip.loop.escape import Escape, escape_of
 from nnbo_mip.loop.given_design import Given
 from nnbo_mip.loop.plain import described, number_in, number_out
+from nnbo_mip.loop.regions import Region, region_of
 from nnbo_mip.loop.restart import Restart, restart_of
 from nnbo_mip.loop.width_scaling import Scaling, scaling_of
 from nnbo_mip.maximizers.abstract import Maximizer
@@ -40,6 +41,7 @@ DOORS: Mapping[str, Callable[[Any], object]] = MappingProxyType(
         "escape": escape_of,
         "restart": restart_of,
         "batch": batch_of,
+        "region": region_of,
     }
 )
 """What makes an option object of a name, a description or an object."""
@@ -64,6 +66,7 @@ class Settings:
     escape: Escape
     restart: Restart
     batch: Batch
+    region: Region
     direction: Direction
     gap: float
     time_limit: float

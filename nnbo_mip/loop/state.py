@@ -39,6 +39,11 @@ class Stage:
     pending: tuple[str, ...] = ()
     learns_from: int = 0
 
+    @property
+    def forgets(self) -> bool:
+        """Whether its models learn nothing from what was before it."""
+        return self.learns_from == self.known
+
     def to_dict(self) -> dict[str, Any]:
         """Return what the journal keeps."""
         return {

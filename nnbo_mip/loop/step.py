@@ -18,6 +18,8 @@ import numpy as np
 from nnbo_mip.acquisitions.abstract import Acquisition
 from nnbo_mip.errors import InputError
 from nnbo_mip.loop.answer import suggested
+from nnbo_mip.loop.region_box import region_of_step
+from nnbo_mip.loop.regions import Extent
 from nnbo_mip.loop.sample import Sample
 from nnbo_mip.loop.seeds import Purpose, seed_for
 from nnbo_mip.loop.settings import Settings
@@ -57,6 +59,8 @@ class StepInput:
         Initial points of this stage.
     c : float or None
         The scale that the step begins with; None at the first step.
+    extent : Extent or None
+        The region to which the search is limited.
     believed : callable
         Fits a surrogate to a sample alone; the same belief for the same sample, perhaps kept.
     """
@@ -67,6 +71,7 @@ class StepInput:
     step: int
     starts: int
     c: float | None
+    extent: Extent | None
     believed: Callable[[Sample], Belief]
 
 
@@ -91,6 +96,10 @@ class Step:
         self._settings = settings
         self._given = given
         self._domain = settings.space.model()
+        self._region, self._said = region_of_step(given.extent, self._domain, given.seen)
+        self._reach = self._domain
+        if self._region is not None:
+            self._reach = self._domain.restrict(self._region.lower, self._region.upper)
         self._started = time.perf_counter()
         self._sample = given.sample.fitted(settings.most_fitted)
         self._X, self._y = self._with_pending()
@@ -111,7 +120,7 @@ class Step:
             given.seen,
             self._first_c(),
             eps,
-            self._domain,
+            self._reach,
             responds=self._responds,
             should_stop=lambda: self._left() <= 0.0,
         )
@@ -127,6 +136,8 @@ class Step:
         suggestion = suggested(settings.space, settings.sign, belief, scorer, escaped)
         suggestion = replace(
             suggestion,
+            region=self._region,
+            message=" ".join(part for part in (suggestion.message, self._said) if part),
             seconds=time.perf_counter() - self._fitted,
             fit_seconds=self._fitted - self._started,
         )
@@ -186,7 +197,7 @@ class Step:
         return maximize(
             self._scaled(c),
             self._acquisition,
-            self._domain,
+            self._reach,
             maximizer=settings.maximizer,
             X=self._X,
             y=self._y,

@@ -15,6 +15,7 @@ import numpy as np
 from nnbo_mip.errors import FileFormatError, InputError
 from nnbo_mip.exact.result import Kind, Status
 from nnbo_mip.loop.plain import number_in, number_out, point_in, point_out
+from nnbo_mip.loop.regions import RegionBox
 from nnbo_mip.maximizers.proposal import Proposal
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ class Suggestion:
         Distance that was asked for from every known point; 0 for none.
     doublings : int
         Of c, until that distance was kept.
+    region : RegionBox or None
+        The box that `bound` and `gap` are about; None for the whole space.
     seconds, fit_seconds : float
         Wall time of the maximization, and of the training before it.
     evaluations : int
@@ -91,6 +94,7 @@ class Suggestion:
     c: float = 1.0
     eps: float = 0.0
     doublings: int = 0
+    region: RegionBox | None = None
     seconds: float = 0.0
     fit_seconds: float = 0.0
     evaluations: int = 0
@@ -135,6 +139,7 @@ class Suggestion:
         plain: dict[str, Any] = {name: getattr(self, name) for name in _KEPT}
         plain |= {name: number_out(plain[name]) for name in NUMBERS}
         plain |= {"x": point_out(self.x), "counters": dict(self.counters)}
+        plain["region"] = None if self.region is None else self.region.to_dict()
         text = plain.pop("certificate_text")
         return plain | {"certificate": json.loads(text) if text else None}
 
@@ -149,6 +154,8 @@ class Suggestion:
             raise FileFormatError(f"a stored suggestion lacks {error}.") from error
         text = "" if certificate is None else json.dumps(certificate)
         plain |= {"x": point_in(plain["x"]), "certificate_text": text}
+        if plain["region"] is not None:
+            plain["region"] = RegionBox.from_dict(plain["region"])
         return cls(**plain, number=number, key=key)
 
     def __str__(self) -> str:
@@ -156,6 +163,8 @@ class Suggestion:
         if not self.is_initial:
             bound = f"{self.bound:.6g}" if math.isfinite(self.bound) else "none"
             lines.append(f"  {self.head} {self.value:.6g}, bound {bound}, gap {self.gap:.3g}")
+            if self.region is not None:
+                lines.append(f"  within a region whose sides are {self.region.length:.3g} of all")
             lines.append(f"  fit {self.fit_seconds:.2f} s, {self.maximizer} {self.seconds:.2f} s")
         lines.append(f"  status  {self.status}{': ' + self.message if self.message else ''}")
         return "\n".join(lines)

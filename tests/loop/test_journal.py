@@ -131,7 +131,7 @@ def test_what_is_no_journal_is_refused(tmp_path: Path) -> None:
 
 def test_a_newer_file_is_refused_in_a_sentence(journal: Journal) -> None:
     alter(journal, "PRAGMA user_version = 99")
-    with pytest.raises(FileFormatError, match=r"up to schema 1 .* has schema 99; .* newer one"):
+    with pytest.raises(FileFormatError, match=r"up to schema 2 .* has schema 99; .* newer one"):
         Journal.open(journal.path)
 
 
@@ -139,6 +139,7 @@ def test_an_older_file_is_migrated_step_by_step(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     journal.append([event(1)])
+    alter(journal, "PRAGMA user_version = 1")
     monkeypatch.setattr(module, "SCHEMA", 3)
     monkeypatch.setattr(
         module,
@@ -154,6 +155,12 @@ def test_an_older_file_is_migrated_step_by_step(
     assert migrated.meta()["second"] == 23
     assert [one.key for one in migrated.read()[0]] == ["key1"]
     assert Journal.open(journal.path).meta()["second"] == 23  # and not once more
+
+
+def test_an_older_file_that_was_altered_is_refused(journal: Journal) -> None:
+    alter(journal, "PRAGMA user_version = 1")
+    with pytest.raises(FileFormatError, match="of schema 1 must hold what its release wrote"):
+        Journal.open(journal.path)
 
 
 def test_altered_contents_are_named(journal: Journal) -> None:

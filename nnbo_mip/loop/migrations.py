@@ -1,0 +1,29 @@
+"""What makes a journal of schema k one of schema k + 1.
+
+From 1 to 2: settings have a region, and suggestions say within which they were looked for.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+
+def _second(connection: sqlite3.Connection) -> None:
+    """Write what a run was before there were regions."""
+    row = connection.execute("SELECT value FROM meta WHERE key = 'settings'").fetchone()
+    settings = json.loads(row[0])
+    settings["options"] |= {"region": {"name": "none"}}
+    connection.execute("UPDATE meta SET value = ? WHERE key = 'settings'", (json.dumps(settings),))
+    asks = connection.execute("SELECT seq, content FROM events WHERE kind = 'ask'").fetchall()
+    for seq, text in asks:
+        content = json.loads(text)
+        content["suggestion"] |= {"region": None}
+        text = json.dumps(content, allow_nan=False)
+        connection.execute("UPDATE events SET content = ? WHERE seq = ?", (text, seq))
+
+
+MIGRATIONS: Mapping[int, Callable[[sqlite3.Connection], None]] = MappingProxyType({1: _second})
+"""By the schema that a file has before."""

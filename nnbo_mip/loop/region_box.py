@@ -1,0 +1,71 @@
+"""From the extent of a region to its box in a domain."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nnbo_mip.loop.design_points import completed
+from nnbo_mip.loop.regions import Extent, RegionBox
+from nnbo_mip.space.arrays import FloatArray
+from nnbo_mip.space.domain import Domain
+
+WHOLE = "every point of the trust region is known, so the whole space was searched."
+
+
+def box_of(extent: Extent, domain: Domain) -> RegionBox:
+    """Return the box of a region.
+
+    Parameters
+    ----------
+    extent : Extent
+    domain : Domain
+        In model coordinates; the region's centre is admissible.
+
+    Notes
+    -----
+    A side is cut where it leaves the domain. On a grid it reaches at least to the neighbours of
+    the centre, or a small region would pin every integer. The levels of categories have no
+    distance: all of them belong to every region.
+    """
+    reach = 0.5 * extent.length * (domain.upper - domain.lower)
+    lower = np.maximum(domain.lower, extent.centre - reach)
+    upper = np.minimum(domain.upper, extent.centre + reach)
+    for j, grid in enumerate(domain.grids):
+        if grid is None:
+            continue
+        if j in domain.one_hot_members:
+            lower[j], upper[j] = domain.lower[j], domain.upper[j]
+            continue
+        here = int(grid.nearest(extent.centre[j]))
+        around = grid.value([max(here - 1, 0), min(here + 1, grid.count - 1)])
+        lower[j] = max(domain.lower[j], min(lower[j], around[0]))
+        upper[j] = min(domain.upper[j], max(upper[j], around[1]))
+    return RegionBox(extent.length, lower, upper)
+
+
+def region_of_step(
+    extent: Extent | None, domain: Domain, known: FloatArray
+) -> tuple[RegionBox | None, str]:
+    """Return the box within which a step searches, None for all, and a sentence about it.
+
+    Parameters
+    ----------
+    extent : Extent or None
+    domain : Domain
+    known : (n, k) array
+        Points that were told or are pending.
+    """
+    if extent is None:
+        return None, ""
+    box = box_of(extent, domain)
+    return (None, WHOLE) if _is_exhausted(box, domain, known) else (box, "")
+
+
+def _is_exhausted(box: RegionBox, domain: Domain, known: FloatArray) -> bool:
+    """Whether a region is finite and all of its points are known."""
+    within = domain.restrict(box.lower, box.upper)
+    moving = np.flatnonzero(within.lower < within.upper)
+    if any(within.grids[j] is None for j in moving):
+        return False
+    none = np.empty((0, domain.dimension))
+    return not len(completed(within, none, 1, known, np.random.default_rng(0)))

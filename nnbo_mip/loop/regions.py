@@ -1,0 +1,134 @@
+"""Regions: boxes around the best point so far, to which the search for the next one is limited.
+
+A region is a function of what was observed since its stage began, so nothing of it is stored that
+could be lost: a run that is resumed folds its observations again and stands where it stood.
+
+>>> import numpy as np
+>>> from nnbo_mip.loop.regions import region_of
+>>> rule = region_of("trust:length=0.8,successes=2")
+>>> Z, y = np.array([[0.0], [0.5], [0.25]]), np.array([1.0, 2.0, 3.0])
+>>> extent = rule.extent(Z, y, chosen=np.array([False, True, True]))
+>>> extent.length, extent.centre.tolist()  # two successes in a row doubled it
+(1.6, [0.25])
+>>> region_of(None).extent(Z, y, np.ones(3, dtype=bool)) is None
+True
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from nnbo_mip.errors import FileFormatError
+from nnbo_mip.registry import Registry
+from nnbo_mip.space.arrays import BoolArray, FloatArray, frozen
+
+
+@dataclass(frozen=True, eq=False)
+class Extent:
+    """Where a region is and how large.
+
+    Parameters
+    ----------
+    length : float
+        Of its sides, as a part of the sides of the domain.
+    centre : (k,) array
+        The best point of the stage, in model coordinates.
+    is_over : bool
+        Whether the region has become too small, and the search should begin anew.
+    """
+
+    length: float
+    centre: FloatArray
+    is_over: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class RegionBox:
+    """The box within which a point was looked for.
+
+    Parameters
+    ----------
+    length : float
+        As in `Extent`.
+    lower, upper : (k,) arrays
+        Its ends in model coordinates.
+    """
+
+    length: float
+    lower: FloatArray
+    upper: FloatArray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lower", frozen(self.lower))
+        object.__setattr__(self, "upper", frozen(self.upper))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the journal keeps."""
+        ends = {"lower": self.lower.tolist(), "upper": self.upper.tolist()}
+        return {"length": float(self.length), **ends}
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> RegionBox:
+        """Make the box that `to_dict` described."""
+        try:
+            ends = (np.array(stored[end], dtype=np.float64) for end in ("lower", "upper"))
+            return cls(float(stored["length"]), *ends)
+        except (KeyError, TypeError, ValueError) as error:
+            raise FileFormatError(
+                f"a stored region must have a length, lower and upper ends; got {stored!r:.80}."
+            ) from error
+
+
+class Region(abc.ABC):
+    """A frozen dataclass of options; a pure rule."""
+
+    name: ClassVar[str]
+    """Its name in the registry."""
+
+    keep: bool
+    """Whether models go on learning, after a region is over, from what was observed before."""
+
+    @abc.abstractmethod
+    def extent(self, Z: FloatArray, y: FloatArray, chosen: BoolArray) -> Extent | None:
+        """Return the region after some observations; None for the whole domain.
+
+        Parameters
+        ----------
+        Z : (n, k) array
+            Points of the stage in model coordinates, in the order in which they were told.
+        y : (n,) array
+            Their values, larger is better; NaN for failures.
+        chosen : (n,) bool array
+            Which of them a model of the stage chose.
+        """
+
+
+@dataclass(frozen=True)
+class NoRegion(Region):
+    """Search everywhere."""
+
+    name: ClassVar[str] = "none"
+    keep = True
+
+    def extent(self, Z: FloatArray, y: FloatArray, chosen: BoolArray) -> Extent | None:
+        """Return None."""
+        return None
+
+
+registry: Registry[Region] = Registry(
+    "region",
+    Region,  # type: ignore[type-abstract]
+    {"none": f"{__name__}:NoRegion", "trust": "nnbo_mip.loop.trust_region:TrustRegion"},
+    group="nnbo_mip.regions",
+)
+"""Filled by the package, by entry points, and by `register`."""
+
+
+def region_of(given: object) -> Region:
+    """Return a rule that was named, described or given; None is no region."""
+    return NoRegion() if given is None else registry.create(given)
