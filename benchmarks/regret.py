@@ -1,9 +1,11 @@
 """Does it optimize? Our methods against those of others, from shared starts.
 
     python -m benchmarks.regret --quick|--full [--suite functions|ax] [--methods A B …]
-        [--problems P …] [--seeds 10] [--store regret.jsonl] [--jobs 2]
+        [--problems P …] [--seeds 10] [--store regret.jsonl] [--jobs 2] [--plot out.png]
+        [--report]
 
-Runs are kept in the store as soon as they end; the same command goes on where it was killed.
+Runs are kept in the store as soon as they end; the same command goes on where it was killed, and
+with --report runs nothing and prints what the store has.
 """
 
 from __future__ import annotations
@@ -14,10 +16,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from benchmarks.regret_ax import score_table
 from benchmarks.regret_methods import METHODS, versions_of
+from benchmarks.regret_plot import SHOWN, draw
 from benchmarks.regret_problems import QUICK, QUICK_SEEDS, QUICK_STEPS, SUITES, Case
+from benchmarks.regret_results import Results
 from benchmarks.regret_runs import PATIENCE, run_missing
 from benchmarks.regret_store import Store
+from benchmarks.regret_table import report
 from benchmarks.regret_unit import Unit
 
 SEEDS = 10
@@ -28,8 +34,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run what is missing, and print the table."""
     options = parser().parse_args(arguments)
     units = units_of(options.suite, cases_of(options), options.methods, seeds_of(options))
-    runs = run_missing(units, Store(Path(options.store)), options.jobs, options.patience, tell)
-    return int(any(not run.is_done for run in runs.values()))
+    store = Store(Path(options.store))
+    if options.report:
+        kept = store.read()
+        runs = [kept[unit.key] for unit in units if unit.key in kept]
+    else:
+        missing = run_missing(units, store, options.jobs, options.patience, tell)
+        runs = list(missing.values())
+    results = Results(cases_of(options), options.methods, runs)
+    print(report(results))
+    if options.suite == "ax":
+        print(f"\n{score_table(results)}")
+    if options.plot:
+        draw(results, Path(options.plot), options.plot_methods)
+    return int(any(not run.is_done for run in runs))
 
 
 def cases_of(options: argparse.Namespace) -> list[Case]:
@@ -106,6 +124,11 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--jobs", type=int, default=1, help="processes at a time")
     made.add_argument(
         "--patience", type=float, default=PATIENCE, help="seconds that a step may take"
+    )
+    made.add_argument("--report", action="store_true", help="run nothing")
+    made.add_argument("--plot", metavar="FILE", help="draw median regrets, for example out.png")
+    made.add_argument(
+        "--plot-methods", nargs="+", choices=METHODS, default=list(SHOWN), metavar="METHOD"
     )
     return made
 

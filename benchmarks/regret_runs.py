@@ -27,6 +27,9 @@ from benchmarks.regret_unit import Unit
 PATIENCE = 300.0
 """Wall seconds that a step may take, whatever a method was told."""
 
+START_SECONDS = 120.0
+"""Wall seconds that a process may take, beyond the patience, until it has evaluated the starts."""
+
 POLL_SECONDS = 0.1
 
 LOG_LENGTH = 2000
@@ -103,6 +106,7 @@ def run_unit(
                 stdout=stream,
                 stderr=subprocess.STDOUT,
                 env={**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1")},
+                cwd=Path(__file__).parent.parent,
                 start_new_session=True,
             )
             try:
@@ -131,7 +135,7 @@ def _wait(
     process: subprocess.Popen[bytes], events: Path, patience: float, stop: threading.Event
 ) -> bool:
     """Wait for the end, but not longer than `patience` for an event."""
-    size, since = 0, time.monotonic()
+    size, since = 0, time.monotonic() + START_SECONDS
     while process.poll() is None and not stop.is_set():
         if events.stat().st_size != size:
             size, since = events.stat().st_size, time.monotonic()

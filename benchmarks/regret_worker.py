@@ -28,9 +28,6 @@ Report = Callable[[Mapping[str, Any]], object]
 
 def main() -> None:
     """Run the unit in argv[2] and report to the file argv[1]."""
-    import torch
-
-    torch.set_num_threads(1)
     unit = Unit(**json.loads(sys.argv[2]))
     parent = os.getppid()
     with Path(sys.argv[1]).open("a", buffering=1) as events:
