@@ -31,6 +31,7 @@ _MODULES = {
     "noise": ("noisy",),
     "constrained": ("constrained",),
     "integer": ("integer",),
+    "embedded": ("embedded",),
 }
 
 registry: Registry[Problem] = Registry(

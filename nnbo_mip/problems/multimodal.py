@@ -6,11 +6,16 @@ from functools import partial
 
 import numpy as np
 
+from nnbo_mip.errors import InputError
 from nnbo_mip.problems.dimensions import check_dimension, cube
 from nnbo_mip.problems.peaks import highest
 from nnbo_mip.problems.problem import Problem
 from nnbo_mip.problems.sources import label
 from nnbo_mip.space.arrays import FloatArray
+from nnbo_mip.space.checks import as_real
+
+ACKLEY = 32.768
+"""Half of a side of Ackley's usual box."""
 
 STEEPNESS = 10
 """Exponent m of Michalewicz."""
@@ -19,8 +24,8 @@ MAX_MICHALEWICZ = 100
 """Dimension up to which every peak of a coordinate is resolved."""
 
 
-def ackley(dimension: int = 2) -> Problem:
-    """Ackley on [-32.768, 32.768]^d.
+def ackley(dimension: int = 2, lower: float = -ACKLEY, upper: float = ACKLEY) -> Problem:
+    """Ackley on a box, [-32.768, 32.768]^d unless said otherwise.
 
     ``-20 exp(-0.2 sqrt(mean x_i^2)) - exp(mean cos(2 pi x_i)) + 20 + e``. Both terms are
     concave in their means, so at the maximum all ``|x_i|`` are the same.
@@ -29,15 +34,23 @@ def ackley(dimension: int = 2) -> Problem:
     ----------
     dimension : int
         d, at least 1.
+    lower, upper : float
+        Ends of every side, with 0 between them; -5 and 10 are usual with many dimensions.
     """
     d = check_dimension("ackley", dimension)
+    low, high = as_real(lower, "lower of 'ackley'"), as_real(upper, "upper of 'ackley'")
+    if not low <= 0.0 <= high or low == high:
+        raise InputError(
+            f"the sides of 'ackley' must hold its minimizer 0; got [{low:g}, {high:g}]; widen them."
+        )
+    ends = {} if (low, high) == (-ACKLEY, ACKLEY) else {"lower": low, "upper": high}
     return Problem(
-        label("ackley", dimension=d),
-        cube(d, -32.768, 32.768),
+        label("ackley", dimension=d, **ends),
+        cube(d, low, high),
         _ackley,
         optimum=0.0,
         optimizers=np.zeros((1, d)),
-        worst=highest(lambda x: _ackley(x[:, None]), 0.0, 32.768)[1],
+        worst=highest(lambda x: _ackley(x[:, None]), 0.0, max(-low, high))[1],
     )
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import nnbo_mip as nm
 from nnbo_mip.problems import Problem
 
-WRAPPERS = ("constrained", "integer", "noisy")
+WRAPPERS = ("constrained", "embedded", "integer", "noisy")
 
 PLAIN = tuple(name for name in nm.problems.available() if name not in WRAPPERS)
 
 VARIANTS = (
     "ackley:dimension=5",
+    "ackley:dimension=3,lower=-5,upper=10",
     "g_function:dimension=1",
     "g_function:dimension=3",
     "goldstein_price:source=000",

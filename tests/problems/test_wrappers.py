@@ -185,6 +185,36 @@ def test_integers_respect_constraints() -> None:
     assert len(whole.space.constraints) == 1
 
 
+def test_an_embedded_problem_depends_on_its_coordinates_alone() -> None:
+    wide = create("embedded:problem=branin,dimension=100,coordinates=(19,64)")
+    assert wide.name == "branin in 100 at 19,64"
+    assert wide.dimension == 100
+    X, rng = np.full((40, 100), 0.25), np.random.default_rng(0)
+    X[:, [19, 64]] = rng.random((40, 2))
+    inner = np.array([-5.0, 0.0]) + 15.0 * X[:, [19, 64]]  # the ranges of Branin
+    assert wide.truth(X) == pytest.approx(create("branin").truth(inner))
+    other = X.copy()
+    other[:, [i for i in range(100) if i not in (19, 64)]] = rng.random((40, 98))
+    assert (wide.truth(other) == wide.truth(X)).all()
+    turned = create("embedded:problem=branin,dimension=100,coordinates=(64,19)")
+    swapped = np.array([-5.0, 0.0]) + 15.0 * X[:, [64, 19]]
+    assert turned.truth(X) == pytest.approx(create("branin").truth(swapped))
+
+
+def test_what_is_known_of_a_problem_is_known_of_its_embedding() -> None:
+    plain = create("hartmann6")
+    wide = create("embedded:problem=hartmann6,dimension=50,coordinates=(1,7,11,23,41,49)")
+    assert (wide.optimum, wide.worst) == (plain.optimum, plain.worst)
+    (known,) = wide.known_optimizers
+    assert known[[1, 7, 11, 23, 41, 49]] == pytest.approx(plain.known_optimizers[0])
+    assert set(np.delete(known, [1, 7, 11, 23, 41, 49])) == {0.5}
+    assert wide(known) == pytest.approx(plain.optimum, abs=1e-9)
+    first = create("embedded:problem=levy,dimension=5")
+    assert first([0.55, 0.55, 0.0, 1.0, 0.3]) == pytest.approx(0.0, abs=1e-12)
+    noisy = nm.problems.create("noisy", problem=first, sd=1.0)
+    assert noisy.truth([known[:5]]) == first.truth([known[:5]])
+
+
 def test_wrappers_go_around_one_another() -> None:
     both = nm.problems.create("noisy", problem={"name": "integer", "problem": "perm"}, sd=1.0)
     assert both.name == "perm:dimension=2,beta=0.5, integer, noise 1"
@@ -215,6 +245,17 @@ def test_wrappers_go_around_one_another() -> None:
         ({"name": "integer", "problem": "branin", "dimensions": [2]}, "a position below 2; got 2"),
         ({"name": "integer", "problem": "branin", "dimensions": "x0"}, "must be a sequence"),
         ({"name": "integer", "problem": "test3"}, "noise comes after integers"),
+        ({"name": "embedded", "problem": "test3"}, "come after embedding; 'test3' has one"),
+        ("embedded:problem=hartmann6,dimension=5", "must be from 6 to"),
+        ("embedded:problem=branin,coordinates=(3,3)", "2 distinct positions below 100; got (3, 3)"),
+        ("embedded:problem=branin,coordinates=(3,100)", "2 distinct positions below 100"),
+        ("embedded:problem=branin,coordinates=(3,)", "2 distinct positions below 100"),
+        ("embedded:problem=branin,coordinates=3", "must be a sequence of positions; got 3"),
+        (
+            {"name": "embedded", "problem": {"name": "integer", "problem": "branin"}},
+            "real variables without step or logarithm; got Integer",
+        ),
+        ("ackley:lower=1,upper=3", "must hold its minimizer 0; got [1, 3]"),
         (
             {"name": "integer", "problem": {"name": "integer", "problem": "branin"}},
             "only real dimensions without step or logarithm",
