@@ -66,7 +66,7 @@ def draw(results: Results, path: Path, methods: Sequence[str] = SHOWN) -> None:
     figure.legend(
         [lines[method] for method in ordered],
         ordered,
-        loc="outside lower center",
+        loc="outside upper center",
         ncols=len(ordered),
         frameon=False,
     )

@@ -68,12 +68,15 @@ AX_STARTS = 5
 AX = (
     Case("branin", "branin", AX_STARTS, 30, 10.930455),
     Case("camelback", "camelback", AX_STARTS, 30, 0.457550),
+    Case("three_hump_camel", "three_hump_camel", AX_STARTS, 30, 3.732168),
     Case("hartmann3", "hartmann3", AX_STARTS, 30, -2.342317),
     Case("ackley4", "ackley:dimension=4", AX_STARTS, 40, 19.837274),
     Case("griewank4", "griewank:dimension=4", AX_STARTS, 40, 60.037068),
     Case("levy4", "levy:dimension=4", AX_STARTS, 40, 14.198811),
+    Case("powell4", "powell:dimension=4", AX_STARTS, 40, 932.310287),
     Case("rosenbrock4", "rosenbrock:dimension=4", AX_STARTS, 40, 30143.768),
     Case("hartmann6", "hartmann6", AX_STARTS, 35, -0.796988),
+    Case("hartmann30", "embedded:problem=hartmann6,dimension=30", AX_STARTS, 25, -0.835946),
 )
 """Budgets and baselines of Ax's benchmark registry; the starts are part of the budget."""
 

@@ -1,4 +1,4 @@
-"""Functions of d variables that the sources use: Levy, Rosenbrock, Perm, the G-function."""
+"""Functions of d variables: Levy, Rosenbrock, Perm and the G-function of the sources, Powell."""
 
 from __future__ import annotations
 
@@ -140,6 +140,31 @@ def g_function(dimension: int = 5) -> Problem:
     )
 
 
+def powell(dimension: int = 4) -> Problem:
+    """Powell on [-4, 5]^d, a sum over groups (a, b, c, e) of four variables.
+
+    ``(a + 10 b)^2 + 5 (c - e)^2 + (b - 2 c)^4 + 10 (a - e)^4``, convex, so that the largest value
+    is at a corner.
+
+    Parameters
+    ----------
+    dimension : int
+        d, a multiple of 4.
+    """
+    d = check_dimension("powell", dimension, least=4)
+    if d % 4:
+        raise InputError(f"the dimension of 'powell' must be a multiple of 4; got {d}; choose one.")
+    corner = np.tile([-4.0, -4.0, 5.0, 5.0], d // 4)
+    return Problem(
+        label("powell", dimension=d),
+        cube(d, -4.0, 5.0),
+        _powell,
+        optimum=0.0,
+        optimizers=np.zeros((1, d)),
+        worst=float(_powell(corner[None])[0]),
+    )
+
+
 def _levy(X: FloatArray) -> FloatArray:
     total: FloatArray = _levy_inner(X[:, :-1]).sum(axis=1)
     return _levy_first(X[:, 0]) + total + _levy_last(X[:, -1])
@@ -170,6 +195,13 @@ def _perm(X: FloatArray, beta: float) -> FloatArray:
     total = np.zeros(len(X))
     for i in range(1, X.shape[1] + 1):
         total += (((X / j) ** i - 1.0) @ (j**i + beta)) ** 2
+    return total
+
+
+def _powell(X: FloatArray) -> FloatArray:
+    a, b, c, e = (X[:, place::4] for place in range(4))
+    terms = (a + 10.0 * b) ** 2 + 5.0 * (c - e) ** 2 + (b - 2.0 * c) ** 4 + 10.0 * (a - e) ** 4
+    total: FloatArray = terms.sum(axis=1)
     return total
 
 

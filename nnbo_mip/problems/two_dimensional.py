@@ -42,6 +42,18 @@ def camelback() -> Problem:
     )
 
 
+def three_hump_camel() -> Problem:
+    """Three-hump camel on [-5, 5]^2: ``2 x1^2 - 1.05 x1^4 + x1^6 / 6 + x1 x2 + x2^2``."""
+    return Problem(
+        "three_hump_camel",
+        Space.box([-5.0, -5.0], [5.0, 5.0]),
+        _three_hump_camel,
+        optimum=0.0,
+        optimizers=[[0.0, 0.0]],
+        worst=24575.0 / 12.0,  # at (5, 5) and (-5, -5)
+    )
+
+
 def goldstein_price(source: str = "004") -> Problem:
     """Goldstein-Price on [-2, 2]^2.
 
@@ -116,6 +128,11 @@ def _branin(X: FloatArray) -> FloatArray:
 def _camelback(X: FloatArray) -> FloatArray:
     u, v = X[:, 0], X[:, 1]
     return (4.0 - 2.1 * u**2 + u**4 / 3.0) * u**2 + u * v + (4.0 * v**2 - 4.0) * v**2
+
+
+def _three_hump_camel(X: FloatArray) -> FloatArray:
+    u, v = X[:, 0], X[:, 1]
+    return 2.0 * u**2 - 1.05 * u**4 + u**6 / 6.0 + u * v + v**2
 
 
 def _goldstein_price(X: FloatArray) -> FloatArray:

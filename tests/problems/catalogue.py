@@ -28,6 +28,7 @@ VARIANTS = (
     "perm:dimension=2,beta=10",
     "perm:dimension=3",
     "perm:dimension=5",
+    "powell:dimension=8",
     "rosenbrock:source=000",
     "rosenbrock:source=002",
     "rosenbrock:dimension=3,source=000",

@@ -42,6 +42,19 @@ def camelback(x: Point) -> float:
     return (4 - 2.1 * a**2 + a**4 / 3) * a**2 + a * b + (-4 + 4 * b**2) * b**2
 
 
+def three_hump_camel(x: Point) -> float:
+    a, b = x
+    return 2 * a**2 - 1.05 * a**4 + a**6 / 6 + a * b + b**2
+
+
+def powell(x: Point) -> float:
+    total = 0.0
+    for k in range(0, len(x), 4):
+        a, b, c, f = x[k : k + 4]
+        total += (a + 10 * b) ** 2 + 5 * (c - f) ** 2 + (b - 2 * c) ** 4 + 10 * (a - f) ** 4
+    return total
+
+
 def goldstein_price(x: Point) -> float:
     a, b = x
     one = 1 + (a + b + 1) ** 2 * (19 - 14 * a + 3 * a**2 - 14 * b + 6 * a * b + 3 * b**2)
@@ -165,12 +178,14 @@ FORMULAS: dict[str, Callable[[Point], float]] = {
     "mccormick": mccormick,
     "michalewicz": michalewicz,
     "perm": perm,
+    "powell": powell,
     "rosenbrock": rosenbrock,
     "sine_cosine": sine_cosine,
     "sine_parabola": sine_parabola,
     "sinone": sinone,
     "sintwo": sintwo,
     "styblinski_tang": styblinski_tang,
+    "three_hump_camel": three_hump_camel,
     "test1": regression1,
     "test2": regression2,
     "test3": regression3,

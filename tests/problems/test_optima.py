@@ -43,6 +43,8 @@ PUBLISHED = [
     ("michalewicz:dimension=2", -1.8013, [2.2029, 1.5708]),
     ("michalewicz:dimension=5", -4.687658, [2.2029, 1.5708, 1.2850, 1.9231, 1.7205]),
     ("michalewicz:dimension=10", -9.66015, None),
+    ("powell:dimension=8", 0.0, [0.0] * 8),
+    ("three_hump_camel", 0.0, [0.0, 0.0]),
     ("styblinski_tang:dimension=3", -39.16616570 * 3, [-2.903534] * 3),
 ]
 
@@ -62,6 +64,8 @@ WORST = [
     ("goldstein_price:source=000", 1_015_690.0),
     ("g_function:dimension=5", 21.0),
     ("levy:dimension=5", 334.656),
+    ("powell", 105_962.0),
+    ("three_hump_camel", 2047.9167),
 ]
 
 # Where worst is a source's constant that values exceed, and where it is a bound beyond them.

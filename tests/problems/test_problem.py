@@ -130,7 +130,7 @@ print(json.dumps(sorted({"torch", "scipy.optimize", "sklearn"} & set(sys.modules
 
 
 def test_there_are_the_functions_that_were_promised() -> None:
-    assert len(PLAIN) == 26
+    assert len(PLAIN) == 28
 
 
 REFUSED = [
@@ -144,6 +144,7 @@ REFUSED = [
     ("rosenbrock:dimension=1", "must be from 2 to"),
     ("perm:dimension=65", "from 1 to 64; got 65"),
     ("perm:beta=0.1", "beta of 'perm' must be >= 0.5; got 0.1"),
+    ("powell:dimension=6", "dimension of 'powell' must be a multiple of 4; got 6"),
     ("michalewicz:dimension=101", "from 1 to 100; got 101"),
     ("hartmann3:source=004", "source of 'hartmann3' must be one of 003, 000"),
     ("test3:seed=-1", "seed of noise must be >= 0; got -1"),
