@@ -25,6 +25,8 @@ from nnbo_mip.cli_common import (
     live_on_a_terminal,
     sentences,
 )
+from nnbo_mip.cli_compare import CODES as COMPARE_CODES
+from nnbo_mip.cli_compare import compare
 from nnbo_mip.cli_list import list_names
 
 if TYPE_CHECKING:
@@ -177,6 +179,10 @@ def demo() -> None:
         raise typer.Exit(PROVEN if run(typer.echo) else OPEN)
 
 
+app.command(
+    epilog="Example: nnbo-mip compare --problem branin --surrogate nomu --acquisition ei "
+    f"--maximizers mip,bab,direct,grid,lbfgs --plot branin.png\n\n{COMPARE_CODES}"
+)(compare)
 app.command("list", epilog=f"Example: nnbo-mip list maximizers\n\n{EXIT_CODES}")(list_names)
 
 

@@ -35,6 +35,19 @@ def parse_seed(text: str) -> int:
     return as_seed(seed, "--seed")
 
 
+def parse_count(text: str, option: str, least: int = 1) -> int:
+    """Return a whole number of at least `least`."""
+    try:
+        count = int(text)
+    except ValueError:
+        count = least - 1
+    if count < least:
+        raise InputError(
+            f"{option} must be a whole number from {least}; got {text!r}; write {option} 20, say."
+        )
+    return count
+
+
 def _real(text: str, option: str) -> float:
     try:
         return float(text)

@@ -126,7 +126,9 @@ def _check_columns(
     for name in (*space.dim_names, value, *([] if noise is None else [noise])):
         if name not in columns:
             near = difflib.get_close_matches(name, columns, n=1)
-            advice = f"did you mean {near[0]!r}?" if near else "add it, or say value=…."
+            advice = (
+                f"did you mean {near[0]!r}?" if near else "add it, or name the one that is meant."
+            )
             raise InputError(
                 f"the table must have a column {name!r}; got {', '.join(columns) or 'none'}; "
                 f"{advice}"

@@ -82,7 +82,7 @@ def compare(
         raise InputError(
             f"maximizers must be a list with at least one; got {maximizers!r}; name some."
         )
-    chosen = _created(maximizers, dict(budgets or {}))
+    chosen = created(maximizers, budgets or {})
     names = [_label(spec) for spec in maximizers]
     answers: dict[int, Proposal] = {}
     reasons = {k: made for k, made in enumerate(chosen) if isinstance(made, str)}
@@ -108,8 +108,14 @@ def compare(
     return _table(Target(scorer, domain), names, answers, reasons)
 
 
-def _created(specs: Sequence[object], budgets: dict[str, object]) -> list[Maximizer | str]:
-    """Return maximizers with their budgets, or why one cannot be had here."""
+def created(specs: Sequence[object], budgets: Mapping[str, object]) -> list[Maximizer | str]:
+    """Return maximizers with their budgets, or why one cannot be had here.
+
+    Parameters
+    ----------
+    specs, budgets
+        As the maximizers and budgets of `compare`.
+    """
     made: list[Maximizer | str] = []
     for spec in specs:
         try:
@@ -128,7 +134,7 @@ def _created(specs: Sequence[object], budgets: dict[str, object]) -> list[Maximi
     ]
 
 
-def _with(maximizer: Maximizer, spec: object, budgets: dict[str, object]) -> Maximizer:
+def _with(maximizer: Maximizer, spec: object, budgets: Mapping[str, object]) -> Maximizer:
     """Return a maximizer with the budgets that it has and that it was not named with."""
     own = {} if isinstance(spec, Maximizer) else registry.parsed(spec)[1]
     wanted = set(_options(maximizer)) & set(budgets) - set(own)

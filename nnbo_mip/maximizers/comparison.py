@@ -139,7 +139,12 @@ def missed(value: float, best: float, logarithmic: bool) -> bool:
     """Whether a value is more than `MISS` of the best one below it."""
     if logarithmic:
         return -math.expm1(value - best) > MISS
-    return best - value > MISS * max(abs(best), SMALLEST_BEST)
+    return best - value > miss_distance(best, logarithmic)
+
+
+def miss_distance(best: float, logarithmic: bool) -> float:
+    """Return by how much a value may be below the best one without a miss."""
+    return -math.log1p(-MISS) if logarithmic else MISS * max(abs(best), SMALLEST_BEST)
 
 
 def _aligned(table: Sequence[Sequence[str]]) -> list[str]:

@@ -1,0 +1,202 @@
+"""The picture of a `Comparison`: values and proven bounds, distance to the bound and time."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nnbo_mip.drawing.figures import check_can_draw, new_figure, save
+from nnbo_mip.drawing.landscape import Landscape
+from nnbo_mip.drawing.marks import Mark, marks
+from nnbo_mip.maximizers.comparison import Comparison, ComparisonRow, miss_distance
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SHORTEST = 1e-4
+"""Seconds that a maximizer takes at least, on a logarithmic scale."""
+
+PANELS = {"L": "landscape", "V": "values", "D": "distances"}
+
+MARGIN = 0.08
+"""Part of an axis that is left free beside the outermost values."""
+
+MARK_SIZE = 10.0
+
+LEAST_WIDTH = 0.02
+"""Part of the largest value that an axis of values spans: smaller differences are no news."""
+
+SMALLEST_DISTANCE = 1e-12
+"""Where a distance of zero is shown if nothing else says how low the scale goes."""
+
+
+def draw_comparison(
+    comparison: Comparison,
+    path: str | Path,
+    *,
+    landscape: Landscape | None = None,
+    title: str = "",
+) -> None:
+    """Draw a comparison into a file.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    path : path
+        Ends in .png, .svg or .pdf.
+    landscape : Landscape, optional
+        The acquisition itself, drawn where it has one or two dimensions.
+    title : str
+    """
+    file = Path(path)
+    check_can_draw(file)
+    shown = marks(len(comparison))
+    drawn = landscape if landscape is not None and landscape.can_be_drawn else None
+    figure, axes = _panels(with_landscape=drawn is not None)
+    if drawn is not None:
+        drawn.draw(figure, axes["landscape"], comparison, shown)
+    _draw_values(axes["values"], comparison, shown)
+    _draw_distances(axes["distances"], comparison, shown)
+    if title:
+        figure.suptitle(title, fontsize=11)
+    save(figure, file)
+
+
+def _panels(*, with_landscape: bool) -> tuple[Figure, dict[str, Axes]]:
+    if with_landscape:
+        figure = new_figure(12.0, 6.2)
+        axes = figure.subplot_mosaic("LV;LD", width_ratios=[1.15, 1.0])
+    else:
+        figure = new_figure(11.0, 4.0)
+        axes = figure.subplot_mosaic("VD")
+    return figure, {PANELS[letter]: drawn for letter, drawn in axes.items()}
+
+
+# -- values and bounds ------------------------------------------------------------------
+
+
+def _draw_values(axes: Axes, comparison: Comparison, shown: list[Mark]) -> None:
+    """One line a maximizer: its value, and how far up its own bound is."""
+    low, high = _range(comparison)
+    axes.set_xlim(low, high)
+    for place, (row, mark) in enumerate(zip(comparison, shown, strict=True)):
+        _draw_row(axes, place, row, mark, low, high)
+    if math.isfinite(comparison.bound):
+        axes.axvline(comparison.bound, color="black", linestyle="--", linewidth=0.8)
+    axes.set_yticks(range(len(comparison)), [row.maximizer for row in comparison])
+    for label, mark in zip(axes.get_yticklabels(), shown, strict=True):
+        label.set_color(mark.color)
+    axes.set_ylim(len(comparison) - 0.5, -0.5)
+    axes.set_xlabel(f"{comparison.head} of the point found")
+    axes.set_title(_proven(comparison), fontsize=10)
+    axes.locator_params(axis="x", nbins=5)
+    axes.ticklabel_format(axis="x", useOffset=False, style="plain")
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_row(
+    axes: Axes, place: int, row: ComparisonRow, mark: Mark, low: float, high: float
+) -> None:
+    verdict = {True: "missed", False: "hit", None: row.status}[row.miss]
+    axes.annotate(
+        verdict,
+        (1.0, place),
+        xycoords=("axes fraction", "data"),
+        xytext=(4, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=8,
+    )
+    if not math.isfinite(row.value):
+        return
+    if math.isfinite(row.bound):
+        end = min(row.bound, high)
+        axes.plot([row.value, end], [place, place], "-", color=mark.color, linewidth=1.5)
+        axes.plot(end, place, "|" if end == row.bound else ">", color=mark.color, markersize=11)
+    axes.plot(max(row.value, low), place, mark.shape, color=mark.color, markersize=7)
+
+
+def _range(comparison: Comparison) -> tuple[float, float]:
+    """Return the ends of the axis: all values, and the best bound."""
+    values = [row.value for row in comparison if math.isfinite(row.value)]
+    if math.isfinite(comparison.bound):
+        values.append(comparison.bound)
+    if not values:
+        return 0.0, 1.0
+    low, high = min(values), max(values)
+    width = max(high - low, LEAST_WIDTH * abs(high)) or LEAST_WIDTH
+    low = min(low, high - width)
+    return low - MARGIN * width, high + MARGIN * width
+
+
+def _proven(comparison: Comparison) -> str:
+    if not math.isfinite(comparison.bound):
+        return "no bound was proven"
+    closed = "" if comparison.certified else ", gap open"
+    return f"proven (dashed): no point is above {comparison.bound:.6g}{closed}"
+
+
+# -- distances and time -----------------------------------------------------------------
+
+
+def _draw_distances(axes: Axes, comparison: Comparison, shown: list[Mark]) -> None:
+    """Both axes logarithmic; a distance of zero lies on the lower edge."""
+    proven = math.isfinite(comparison.bound)
+    places = {
+        k: row.largest_regret if proven else row.regret
+        for k, row in enumerate(comparison)
+        if math.isfinite(row.value)
+    }
+    if not places:
+        axes.set_title("no point was found", fontsize=10)
+        axes.set_axis_off()
+        return
+    known = comparison.bound - comparison.best if proven else 0.0
+    miss = known + miss_distance(comparison.best, comparison.head.startswith("log"))
+    floor = _floor([*places.values(), miss])
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for k, distance in places.items():
+        seconds = max(comparison.rows[k].seconds, SHORTEST)
+        axes.plot(
+            seconds,
+            max(distance, floor),
+            shown[k].shape,
+            color=shown[k].color,
+            markersize=MARK_SIZE,
+            markerfacecolor="none",
+            markeredgewidth=1.8,
+        )
+        if distance <= 0.0:
+            axes.annotate(
+                "0", (seconds, floor), xytext=(9, -3), textcoords="offset points", fontsize=8
+            )
+    if comparison.certified:
+        axes.axhspan(floor / 3.0, max(known, floor), color="#DDDDDD", zorder=0, linewidth=0.0)
+        axes.axhline(miss, color="black", linestyle=":", linewidth=0.8)
+        axes.annotate(
+            "above: a miss (more than 0.1 % below the best)",
+            (0.99, miss),
+            xycoords=("axes fraction", "data"),
+            xytext=(0, 3),
+            textcoords="offset points",
+            ha="right",
+            fontsize=7,
+        )
+    top = max([*places.values(), miss, floor])
+    axes.set_ylim(floor / 3.0, 5.0 * top)
+    axes.set_xlabel("seconds")
+    axes.set_ylabel("below the proven bound by" if proven else "below the best point by")
+    grey = "; grey: the gap of the proof" if comparison.certified else ""
+    axes.set_title(f"time, and distance to the top{grey}", fontsize=10)
+    axes.grid(visible=True, color="#EEEEEE")
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _floor(distances: list[float]) -> float:
+    """Return where zero is shown: a decade below the smallest distance."""
+    positive = [distance for distance in distances if distance > 0.0]
+    return 0.1 * min(positive, default=10.0 * SMALLEST_DISTANCE)
