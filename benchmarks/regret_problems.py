@@ -38,6 +38,11 @@ class Case:
         return nm.problems.create(self.spec)
 
     @property
+    def has_few_inputs(self) -> bool:
+        """Whether its dimension is at most `FEW_INPUTS`."""
+        return self.problem.dimension <= FEW_INPUTS
+
+    @property
     def domain(self) -> str:
         """Its box, as a person writes it."""
         box = self.problem.space.numeric()

@@ -46,17 +46,14 @@ class Results:
         """Return the runs by seed."""
         return self._runs.get((case.label, method), {})
 
-    def runs_of(self, method: str) -> list[Run]:
-        """Return the runs of a method on all functions."""
-        return [run for case in self.cases for run in self.runs(case, method).values()]
+    def errors(self, case: Case, method: str) -> int:
+        """Return how many runs ended in an error."""
+        place = case.label, method
+        return sum((run.unit.problem, run.unit.method) == place for run in self._errors)
 
-    def errors_of(self, method: str) -> list[Run]:
-        """Return the runs of a method that ended in an error."""
-        return [run for run in self._errors if run.unit.method == method]
-
-    def steps_of(self, method: str) -> list[dict[str, Any]]:
-        """Return what was recorded of all steps of a method."""
-        return [step for run in self.runs_of(method) for step in run.steps]
+    def steps(self, case: Case, method: str) -> list[dict[str, Any]]:
+        """Return what was recorded of all steps."""
+        return [step for run in self.runs(case, method).values() for step in run.steps]
 
     def regrets(self, case: Case, method: str) -> FloatArray:
         """Return regrets after each evaluation, (seeds, evaluations)."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.regret_problems import Case
+from benchmarks.regret_problems import FEW_INPUTS, Case
 from benchmarks.regret_results import Results
 from benchmarks.regret_statistics import Difference, Interval, interval_of
 from benchmarks.regret_verdicts import verdict_lines
@@ -77,38 +77,51 @@ def regret_table(results: Results) -> str:
 
 
 def steps_table(results: Results) -> str:
-    """Return times, statuses and gaps, a row a method."""
-    rows = []
-    for method in results.methods:
-        steps = results.steps_of(method)
-        wall = _numbers(steps, "wall")
-        statuses = Counter(step["status"] for step in steps if "status" in step)
-        said = ", ".join(f"{count} {status}" for status, count in statuses.most_common())
-        ends = Counter(run.status for run in results.runs_of(method))
-        rows.append(
-            [
-                method,
-                str(len(steps)),
-                _seconds(wall, 0.5),
-                _seconds(wall, 0.95),
-                _seconds(_numbers(steps, "fit"), 0.5),
-                _seconds(_numbers(steps, "inner"), 0.5),
-                said,
-                _median_gap(steps),
-                str(sum(bool(step.get("time_limited")) for step in steps)) if said else "",
-                str(sum(bool(step.get("message")) for step in steps)),
-                str(ends["time-out"]),
-                str(len(results.errors_of(method))),
-            ]
-        )
-    head = ["method", "steps", "wall median", "wall 95 %", "fit", "inner", "statuses"]
+    """Return times, statuses and gaps, two rows a method: of few and of many inputs."""
+    groups = {
+        name: [case for case in results.cases if case.has_few_inputs == few]
+        for name, few in ((f"d <= {FEW_INPUTS}", True), (f"d > {FEW_INPUTS}", False))
+    }
+    rows = [
+        [method, name, *_step_cells(results, method, cases)]
+        for method in results.methods
+        for name, cases in groups.items()
+        if cases
+    ]
+    head = ["method", "functions", "steps", "wall median", "wall 95 %", "fit", "inner", "statuses"]
     head += ["median gap", "cut by time", "with a message", "runs cut", "errors"]
     return markdown(head, rows)
 
 
+def _step_cells(results: Results, method: str, cases: Sequence[Case]) -> list[str]:
+    """Return what is said of the steps of a method on some functions."""
+    steps = [step for case in cases for step in results.steps(case, method)]
+    runs = [run for case in cases for run in results.runs(case, method).values()]
+    wall = _numbers(steps, "wall")
+    statuses = Counter(step["status"] for step in steps if "status" in step)
+    return [
+        str(len(steps)),
+        _seconds(wall, 0.5),
+        _seconds(wall, 0.95),
+        _seconds(_numbers(steps, "fit"), 0.5),
+        _seconds(_numbers(steps, "inner"), 0.5),
+        ", ".join(f"{count} {status}" for status, count in statuses.most_common()),
+        _median_gap(steps),
+        str(sum(bool(step["time_limited"]) for step in steps)) if statuses else "",
+        str(sum(bool(step.get("message")) for step in steps)),
+        str(sum(run.status == "time-out" for run in runs)),
+        str(sum(results.errors(case, method) for case in cases)),
+    ]
+
+
 def provenance(results: Results) -> str:
     """Say of which commits the runs of ours are, where they are of several."""
-    codes = Counter(run.code for method in results.ours for run in results.runs_of(method))
+    codes = Counter(
+        run.code
+        for method in results.ours
+        for case in results.cases
+        for run in results.runs(case, method).values()
+    )
     if len(codes) < 2:
         return ""
     named = ", ".join(f"{code or 'unknown'} ({count})" for code, count in codes.most_common())

@@ -68,7 +68,7 @@ def verdict_lines(results: Results, method: str) -> list[str]:
         (f"d <= {FEW_INPUTS}", SHARE_OF_FEW, True),
         (f"d > {FEW_INPUTS}", SHARE_OF_MANY, False),
     ):
-        cases = [case for case in results.cases if (case.problem.dimension <= FEW_INPUTS) == few]
+        cases = [case for case in results.cases if case.has_few_inputs == few]
         pairs = (results.difference(case, method, results.best_peer(case)) for case in cases)
         known = [difference for difference in pairs if difference is not None]
         if known:
