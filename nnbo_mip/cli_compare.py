@@ -79,7 +79,7 @@ def compare(
     with sentences():
         from nnbo_mip.acquisitions.catalogue import registry as acquisitions
         from nnbo_mip.cli_inputs import parse_count, parse_gap, parse_seed, parse_time_limit
-        from nnbo_mip.cli_learned import listed, observed, seeded, surrogate_spec
+        from nnbo_mip.cli_learned import check_can_be_had, listed, observed, seeded, surrogate_spec
         from nnbo_mip.cli_stages import shown_stages
         from nnbo_mip.drawing import Landscape, draw_comparison
         from nnbo_mip.drawing.figures import check_can_draw
@@ -97,11 +97,13 @@ def compare(
         if plot is not None:
             check_can_draw(plot)
             check_can_be_written(plot, "--plot")
+        # What is wrong is said before anything is learned.
         names = listed(maximizers)
-        created(names, budgets)  # what is wrong with them is said before anything is learned
+        check_can_be_had(created(names, budgets))
         score = seeded(acquisitions, acquisition, drawn_from)
         seen = observed(problem, n_points, observations, space, value, direction, drawn_from)
         learner = seeded(surrogates, surrogate_spec(surrogate, seen.space), drawn_from)
+        score.check_served(learner.name, learner.capabilities)
         domain = seen.space.model()
         with shown_stages() as stages, _no_warnings_beside_the_table():
             stages.begin(f"{surrogate} learns from {seen.source}")

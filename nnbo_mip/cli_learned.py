@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nnbo_mip.cli_space_file import read_space
-from nnbo_mip.errors import InputError
+from nnbo_mip.errors import InputError, MissingExtraError
 from nnbo_mip.exact.certificate import Direction
 from nnbo_mip.exact.inputs import as_direction
 from nnbo_mip.loop.defaults import with_size
@@ -17,6 +17,7 @@ from nnbo_mip.loop.sample import value_of_failures
 from nnbo_mip.loop.settings import as_space
 from nnbo_mip.loop.spread_designs import Sobol
 from nnbo_mip.loop.tables import read_table
+from nnbo_mip.maximizers.abstract import Maximizer
 from nnbo_mip.problems.catalogue import registry as problems
 from nnbo_mip.registry import Registry, split_at_commas
 from nnbo_mip.space.arrays import FloatArray
@@ -165,3 +166,20 @@ def listed(text: str) -> list[str]:
         else:
             names.append(part.strip())
     return names
+
+
+def check_can_be_had(created: list[Maximizer | str]) -> None:
+    """Refuse a list of maximizers that is empty, or all of which lack a package.
+
+    Parameters
+    ----------
+    created : list of Maximizer or str
+        As `nnbo_mip.maximizers.compare.created` returns it: reasons stand for what is lacking.
+    """
+    if not created:
+        raise InputError(
+            "--maximizers must name one at least; got none; write --maximizers auto,lbfgs, say."
+        )
+    reasons = [made for made in created if isinstance(made, str)]
+    if len(reasons) == len(created):
+        raise MissingExtraError(reasons[0])

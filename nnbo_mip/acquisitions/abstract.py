@@ -69,13 +69,17 @@ class Acquisition(abc.ABC):
         step : int
             Number of the step, from 0, for options that follow a schedule.
         """
-        missing = self.needs - belief.capabilities
+        self.check_served(belief.family, belief.capabilities)
+        return self.head(belief, Evidence.of(belief, X, y, noise, step))
+
+    def check_served(self, family: str, offered: frozenset[Capability]) -> None:
+        """Refuse a family of beliefs that does not offer what is needed."""
+        missing = self.needs - offered
         if missing:
             raise UnsupportedError(
-                f"{self.name} needs a belief that offers {_listed(missing)}; a {belief.family} "
-                f"belief offers {_listed(belief.capabilities)}; {self._remedy(missing)}"
+                f"{self.name} needs a belief that offers {_listed(missing)}; a {family} "
+                f"belief offers {_listed(offered)}; {self._remedy(missing)}"
             )
-        return self.head(belief, Evidence.of(belief, X, y, noise, step))
 
     def scorer(
         self,

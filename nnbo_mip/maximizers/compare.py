@@ -122,8 +122,9 @@ def created(specs: Sequence[object], budgets: Mapping[str, object]) -> list[Maxi
             made.append(registry.create(spec))
         except MissingExtraError as error:
             made.append(str(error))
+    had = [m for m in made if isinstance(m, Maximizer)]
     for option in budgets:
-        if not any(option in _options(m) for m in made):
+        if had and not any(option in _options(m) for m in had):
             raise InputError(
                 "a budget must be an option of one of the maximizers at least; got "
                 f'{option!r}, which none has; "time_limit" and "evaluations" are the usual ones.'
@@ -143,10 +144,7 @@ def _with(maximizer: Maximizer, spec: object, budgets: Mapping[str, object]) -> 
     return replaced
 
 
-def _options(maximizer: Maximizer | str) -> list[str]:
-    """Return the options of a maximizer, none where it cannot be had."""
-    if isinstance(maximizer, str):
-        return []
+def _options(maximizer: Maximizer) -> list[str]:
     return list(inspect.signature(type(maximizer)).parameters)
 
 
