@@ -1,0 +1,144 @@
+r"""Warps: values as models see them, so that a few terrible ones do not flatten the rest.
+
+A warp is increasing: what is best stays best. *Half rank*, with m the median of the n values,
+larger is better, and
+
+    s = sqrt(mean of (y_i - m)^2 over y_i >= m),
+
+leaves the better half alone and puts the others where a normal distribution of that width has them,
+by their ranks r_i = 1, …, n, ties by their mean rank:
+
+    v_i = y_i                                    where y_i >= m,
+    v_i = m + s Phi^-1((r_i - 1/2) / n)          below.
+
+>>> from nnbo_mip.loop.warping import warp_of
+>>> warped = warp_of("half_rank").learn([-1e6, -40.0, 1.0, 2.0, 3.0])
+>>> warped.values.round(2)
+array([-0.65,  0.32,  1.  ,  2.  ,  3.  ])
+>>> warped.outward(warped.values).round(6)
+array([-1.e+06, -4.e+01,  1.e+00,  2.e+00,  3.e+00])
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri
+from scipy.stats import rankdata
+
+from nnbo_mip.registry import Registry
+from nnbo_mip.space.arrays import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Warped:
+    """Values as a model sees them, and the way back.
+
+    Parameters
+    ----------
+    values : (n,) array
+        Larger is better.
+    outward : callable
+        What the model says (m,) in the units that were told, (m,).
+    """
+
+    values: FloatArray
+    outward: Callable[[npt.ArrayLike], FloatArray]
+
+
+class Warp(abc.ABC):
+    """A frozen dataclass of options; a pure rule."""
+
+    name: ClassVar[str]
+    """Its name in the registry."""
+
+    @abc.abstractmethod
+    def learn(self, y: npt.ArrayLike) -> Warped:
+        """Return the warped values.
+
+        Parameters
+        ----------
+        y : (n,) array
+            Finite; larger is better.
+        """
+
+
+@dataclass(frozen=True)
+class NoWarp(Warp):
+    """Take values as they are."""
+
+    name: ClassVar[str] = "none"
+
+    def learn(self, y: npt.ArrayLike) -> Warped:
+        """Return y."""
+        return Warped(np.array(y, dtype=np.float64), _floats)
+
+
+@dataclass(frozen=True)
+class HalfRank(Warp):
+    """Leave the better half alone, and put the others by their ranks.
+
+    Notes
+    -----
+    Scores, improvements, incumbents and what is expected of good points keep their units; below the
+    median only the order of values is learned. Where s is no number above zero, as where half of
+    the values are equal, values stay as they are.
+    """
+
+    name: ClassVar[str] = "half_rank"
+
+    def learn(self, y: npt.ArrayLike) -> Warped:
+        """Return the warped values; between and beyond them, the way back is piecewise linear."""
+        told = np.array(y, dtype=np.float64)
+        middle = _median(told)
+        bad = told < middle
+        with np.errstate(over="ignore"):
+            width = float(np.sqrt(np.mean(np.square(told[~bad] - middle))))
+        if not (bad.any() and 0.0 < width < np.inf):
+            return Warped(told, _floats)
+        ranks = rankdata(told, method="average")
+        values = told.copy()
+        values[bad] = middle + width * ndtri((ranks[bad] - 0.5) / len(told))
+        # Where the width is a hair only, rounding must not lift a bad value to the median.
+        values[bad] = np.minimum(values[bad], np.nextafter(middle, -np.inf))
+        lowest = float(values.min())
+        places, images = np.unique(values[bad], return_index=True)
+        places = np.append(places, middle)
+        images = np.append(told[bad][images], middle)
+
+        def outward(v: npt.ArrayLike) -> FloatArray:
+            """Interpolate below the median, shift below the lowest."""
+            given = _floats(v)
+            inner = np.interp(given, places, images)
+            inner = np.where(given < lowest, images[0] + (given - lowest), inner)
+            return np.where(given >= middle, given, inner)
+
+        return Warped(values, outward)
+
+
+def _median(y: FloatArray) -> float:
+    """Return a value of y that has as many on either side, the upper one of two."""
+    return float(np.sort(y)[len(y) // 2]) if len(y) else 0.0
+
+
+def _floats(v: npt.ArrayLike) -> FloatArray:
+    return np.asarray(v, dtype=np.float64)
+
+
+registry: Registry[Warp] = Registry(
+    "warp",
+    Warp,  # type: ignore[type-abstract]
+    {"none": f"{__name__}:NoWarp", "half_rank": f"{__name__}:HalfRank"},
+    group="nnbo_mip.warps",
+)
+"""Filled by this module, by entry points, and by `register`."""
+
+
+def warp_of(given: object) -> Warp:
+    """Return a warp that was named, described or given; None is none."""
+    return NoWarp() if given is None else registry.create(given)
