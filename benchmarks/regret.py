@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.regret_ax import score_table
-from benchmarks.regret_methods import METHODS, versions_of
+from benchmarks.regret_methods import METHODS, PEERS, versions_of
 from benchmarks.regret_plot import SHOWN, draw
 from benchmarks.regret_problems import QUICK, QUICK_SEEDS, QUICK_STEPS, SUITES, Case
 from benchmarks.regret_results import Results
@@ -33,7 +33,8 @@ TIME_LIMIT = 5.0
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what is missing, and print the table."""
     options = parser().parse_args(arguments)
-    units = units_of(options.suite, cases_of(options), options.methods, seeds_of(options))
+    cases, methods = cases_of(options), methods_of(options)
+    units = units_of(options.suite, cases, methods, seeds_of(options))
     store = Store(Path(options.store))
     if options.report:
         kept = store.read()
@@ -41,13 +42,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         missing = run_missing(units, store, options.jobs, options.patience, tell)
         runs = list(missing.values())
-    results = Results(cases_of(options), options.methods, runs)
+    results = Results(cases, methods, runs)
     print(report(results))
     if options.suite == "ax":
         print(f"\n{score_table(results)}")
     if options.plot:
         draw(results, Path(options.plot), options.plot_methods)
     return int(any(not run.is_done for run in runs))
+
+
+def methods_of(options: argparse.Namespace) -> list[str]:
+    """Return the methods that were chosen; all, where no figures of peers were published."""
+    if options.methods:
+        return list(options.methods)
+    return [name for name in METHODS if options.suite != "ax" or name not in PEERS]
 
 
 def cases_of(options: argparse.Namespace) -> list[Case]:
@@ -116,7 +124,11 @@ def parser() -> argparse.ArgumentParser:
     size.add_argument("--full", action="store_true", help="the protocol of docs/benchmarks.md")
     made.add_argument("--suite", choices=SUITES, default="functions")
     made.add_argument(
-        "--methods", nargs="+", choices=METHODS, default=list(METHODS), metavar="METHOD"
+        "--methods",
+        nargs="+",
+        choices=METHODS,
+        metavar="METHOD",
+        help=f"of {', '.join(METHODS)}; left out, all, but no peers in the suite ax",
     )
     made.add_argument("--problems", nargs="+", metavar="FUNCTION")
     made.add_argument("--seeds", type=int, help=f"how many; {SEEDS} with --full")

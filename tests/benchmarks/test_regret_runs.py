@@ -199,6 +199,15 @@ def test_the_command_runs_prints_and_goes_on(
     assert capsys.readouterr().out == first.out
 
 
+def test_the_suite_of_published_figures_runs_peers_only_if_they_are_named() -> None:
+    def chosen(*words: str) -> list[str]:
+        return regret.methods_of(regret.parser().parse_args(["--full", *words]))
+
+    assert chosen() == list(regret_methods.METHODS)
+    assert set(chosen()) - set(chosen("--suite", "ax")) == set(regret_methods.PEERS)
+    assert chosen("--suite", "ax", "--methods", "smac") == ["smac"]
+
+
 def test_an_unknown_function_is_named() -> None:
     with pytest.raises(SystemExit, match=r"the suite 'functions' has branin.*got 'sphere'"):
         regret.main(["--quick", "--problems", "sphere", "--methods", "sobol"])
