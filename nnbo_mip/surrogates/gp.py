@@ -19,7 +19,7 @@ from nnbo_mip.errors import InputError, TrainingError, UnsupportedError
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.abstract import Belief, Capability, Surrogate
 from nnbo_mip.surrogates.gp_belief import GpBelief, gp_capabilities
-from nnbo_mip.surrogates.gp_fitting import Hyperparameters, maximize_likelihood
+from nnbo_mip.surrogates.gp_fitting import Hyperparameters, LengthScalePrior, maximize_likelihood
 from nnbo_mip.surrogates.gp_gpytorch import gpytorch_likelihood
 from nnbo_mip.surrogates.gp_kernels import FORMS, LARGEST_NU, Kernel
 from nnbo_mip.surrogates.gp_sklearn import sklearn_likelihood
@@ -34,6 +34,7 @@ __all__ = ["GaussianProcess", "GpBelief", "pure"]
 
 LIKELIHOODS = {"sklearn": sklearn_likelihood, "gpytorch": gpytorch_likelihood}
 GPYTORCH_NU = (0.5, 1.5, 2.5)
+PRIORS = ("none", "dimension")
 
 Range = tuple[float, float] | str
 
@@ -59,6 +60,9 @@ class GaussianProcess(Surrogate):
     noise : float
         Variance of an observation about the function, in standardized units: known, or
         where the search starts.
+    length_scale_prior : {"none", "dimension"}
+        ``dimension``: a log-normal prior whose typical length grows with the root of the number
+        of inputs, for inputs in [-1, 1]; it helps where inputs are many or observations few.
     length_scale_bounds, amplitude_bounds, mixture_bounds, noise_bounds : (low, high) or "fixed"
         Where each is searched; ``"fixed"`` keeps the value.
     alpha : float
@@ -96,6 +100,7 @@ class GaussianProcess(Surrogate):
     nu: float = 2.5
     ard: bool = False
     length_scale: float | tuple[float, ...] = 1.0
+    length_scale_prior: str = "none"
     amplitude: float = 1.0
     mixture: float = 1.0
     noise: float = 0.0
@@ -116,6 +121,7 @@ class GaussianProcess(Surrogate):
         """Refuse options that are none."""
         check_choice("kernel", self.kernel, FORMS)
         check_choice("backend", self.backend, tuple(LIKELIHOODS))
+        check_choice("length_scale_prior", self.length_scale_prior, PRIORS)
         for name in ("ard", "normalize", "standardize_inputs", "pure"):
             check_flag(name, getattr(self, name))
         check_number("nu", self.nu, above=0.0, below=np.nextafter(LARGEST_NU, np.inf))
@@ -190,7 +196,9 @@ class GaussianProcess(Surrogate):
             for name, ends in bounds.items()
             if not isinstance(ends, str)
         }
-        return Hyperparameters(kernel, float(self.noise), ranges, self.ard)
+        known = self.length_scale_prior == "none" or "length_scale" not in ranges
+        prior = None if known else LengthScalePrior.of_dimension(d)
+        return Hyperparameters(kernel, float(self.noise), ranges, self.ard, prior)
 
     def _check_combination(self) -> None:
         if isinstance(self.length_scale, tuple | list) and not self.ard:

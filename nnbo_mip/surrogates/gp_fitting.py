@@ -1,7 +1,11 @@
-"""Hyper-parameters of largest marginal likelihood: what is searched, and the search.
+r"""Hyper-parameters of largest marginal likelihood: what is searched, and the search.
 
 A library gives the logarithm of the likelihood and its gradient, in the logarithms of the
-free parameters; SciPy's L-BFGS-B climbs it from the given values and from random ones.
+free parameters; SciPy's L-BFGS-B climbs it from the given values and from random ones. With a prior
+
+    log l_i ~ N(center, width^2)
+
+on the length-scales its log density is added, and the climb ends at the most probable logarithms.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.space.arrays import BoolArray
 from nnbo_mip.surrogates.gp_kernels import Kernel
 
 ORDER = ("amplitude", "mixture", "length_scale", "noise")
@@ -27,6 +32,46 @@ REACH = np.log(30.0)
 
 Likelihood: TypeAlias = Callable[[FloatArray], tuple[float, FloatArray]]
 """Log marginal likelihood and its gradient (p,) at logarithms (p,) of the free parameters."""
+
+
+@dataclass(frozen=True)
+class LengthScalePrior:
+    """A normal distribution of the logarithm of every length-scale.
+
+    Parameters
+    ----------
+    center, width : float
+        Mean and standard deviation.
+    """
+
+    center: float
+    width: float
+
+    @staticmethod
+    def of_dimension(d: int) -> LengthScalePrior:
+        """Return the one of Hvarfner et al. (2024): the typical length grows as sqrt(d).
+
+        There, on [0, 1]^d, log l ~ N(sqrt(2) + log(d) / 2, 3); model coordinates are twice as wide.
+        """
+        return LengthScalePrior(np.sqrt(2.0) + 0.5 * np.log(d) + np.log(2.0), np.sqrt(3.0))
+
+    def added_to(self, likelihood: Likelihood, is_length: BoolArray) -> Likelihood:
+        """Return the sum of a log likelihood and of the log density of its length-scales.
+
+        Parameters
+        ----------
+        likelihood : callable
+            Of logarithms (p,).
+        is_length : (p,) bool array
+            Which of them are length-scales.
+        """
+
+        def posterior(logarithms: FloatArray) -> tuple[float, FloatArray]:
+            value, gradient = likelihood(logarithms)
+            offset = np.where(is_length, (logarithms - self.center) / self.width, 0.0)
+            return value - 0.5 * float(offset @ offset), gradient - offset / self.width
+
+        return posterior
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,12 +88,15 @@ class Hyperparameters:
         The free ones among `ORDER`.
     ard : bool
         Whether length-scales are free one by one instead of all together.
+    prior : LengthScalePrior, optional
+        Of length-scales that are free.
     """
 
     kernel: Kernel
     noise: float
     ranges: Mapping[str, tuple[float, float]]
     ard: bool
+    prior: LengthScalePrior | None = None
 
     @property
     def free(self) -> tuple[str, ...]:
@@ -99,7 +147,7 @@ class Hyperparameters:
 def maximize_likelihood(
     likelihood: Likelihood, hyper: Hyperparameters, n_restarts: int, seed: int
 ) -> Hyperparameters:
-    """Return the most likely hyper-parameters that were found; the given ones if none is finite.
+    """Return the best hyper-parameters that were found; the given ones if none is finite.
 
     Parameters
     ----------
@@ -115,6 +163,8 @@ def maximize_likelihood(
     start, (low, high) = hyper.logarithms, hyper.bounds.T
     nearest, farthest = np.maximum(low, start - REACH), np.minimum(high, start + REACH)
     others = np.random.default_rng(seed).uniform(nearest, farthest, (n_restarts, len(start)))
+    if hyper.prior is not None:
+        likelihood = hyper.prior.added_to(likelihood, np.array(hyper.free) == "length_scale")
     ends = [_climb(likelihood, logarithms, hyper.bounds) for logarithms in (start, *others)]
     best, value = max(ends, key=lambda end: end[1])
     return hyper.at(best if value > -np.inf else start)
