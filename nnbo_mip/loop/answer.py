@@ -1,7 +1,8 @@
 """From the maximizer's proposal to what `ask` returns: the user's x, and what is true of it.
 
 Decoding rounds to the user's units. What will be told is encoded again, and may differ from the
-proposal in the last digits; value and gap are those of that point.
+proposal in the last digits; value and gap are those of that point. Under an embedding they are
+those of the point of the embedding, which the journal keeps.
 """
 
 from __future__ import annotations
@@ -18,18 +19,18 @@ from nnbo_mip.maximizers.proposal import Proposal
 from nnbo_mip.maximizers.sought import Sought
 from nnbo_mip.maximizers.target import Target
 from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.space.space import Space
+from nnbo_mip.space.embedded_space import EmbeddedSpace, SearchSpace
 from nnbo_mip.surrogates.abstract import Belief, Capability
 
 
 def suggested(
-    space: Space, sign: float, belief: Belief, scorer: Scorer, escaped: Escaped
+    space: SearchSpace, sign: float, belief: Belief, scorer: Scorer, escaped: Escaped
 ) -> Suggestion:
     """Return the suggestion that a proposal with a point stands for.
 
     Parameters
     ----------
-    space : Space
+    space : SearchSpace
     sign : float
         -1 where small values are wanted.
     belief : Belief
@@ -41,7 +42,8 @@ def suggested(
     proposal = escaped.proposal
     assert proposal.x is not None
     x = space.decode(proposal.x)
-    place = space.encode(x)
+    z = proposal.x if isinstance(space, EmbeddedSpace) else None
+    place = space.encode(x) if z is None else z[None, :]
     value, gap = _value_and_gap(proposal, Target(scorer, space.model()), place[0])
     mean = std = math.nan
     if Capability.MEAN in belief.capabilities:
@@ -51,6 +53,7 @@ def suggested(
     certificate = proposal.certificate
     return Suggestion(
         x=x,
+        z=z,
         status=proposal.status,
         value=value,
         bound=proposal.bound,

@@ -23,6 +23,7 @@ from nnbo_mip.loop.step import Step, StepInput, StepResult, seeded
 from nnbo_mip.loop.suggestion import Suggestion
 from nnbo_mip.maximizers.proposal import Proposal
 from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.space.embedded_space import EmbeddedSpace
 from nnbo_mip.surrogates.abstract import Belief
 
 Asked = tuple[Event, Proposal | None]
@@ -38,7 +39,7 @@ class Asking:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._space = settings.space
+        self._search = settings.search
         self._design: tuple[Stage, FloatArray] | None = None
         self._belief: tuple[int, Sample, Belief] | None = None
 
@@ -64,7 +65,7 @@ class Asking:
         except (TrainingError, SolverError, np.linalg.LinAlgError) as error:
             return self._extra(state, stage, f"no model chose this point: {error}"), None
         proposal = result.suggestion.proposal
-        place = self._space.encode(result.suggestion.x)[0]
+        place = self._place(result.suggestion)
         restart = self._settings.restart
         if restart.is_due(place, state.seen()):
             repeated = "the model repeated a point, so the run restarts."
@@ -86,10 +87,10 @@ class Asking:
         observed = state.observations[: stage.known]
         seed = seed_for(settings.seed, stage.index, Purpose.DESIGN)
         rows = [told.z for told in observed] + [state.places[key] for key in stage.pending]
-        known = np.array(rows).reshape(len(rows), self._space.model().dimension)
+        known = np.array(rows).reshape(len(rows), self._search.model().dimension)
         if stage.index:
-            return settings.restart.fresh_points(settings.initial, self._space, seed, known)
-        points = settings.initial.points(self._space, seed, known)
+            return settings.restart.fresh_points(settings.initial, self._search, seed, known)
+        points = settings.initial.points(self._search, seed, known)
         wanted = len(points) - sum(not told.failed for told in observed)
         least = len(settings.initial.given) if isinstance(settings.initial, Given) else 0
         return points[: max(wanted, least)]
@@ -107,24 +108,29 @@ class Asking:
             return None
         return self._initial(points[0], fresh, message)
 
+    def _place(self, suggestion: Suggestion) -> FloatArray:
+        """Return where models see a suggestion."""
+        return self._search.encode(suggestion.x)[0] if suggestion.z is None else suggestion.z
+
     def _initial(self, z: FloatArray, stage: Stage, message: str = "") -> Event:
-        x = self._space.decode(z)
-        suggestion = Suggestion(x=x, status="initial", message=message)
+        x = self._search.decode(z)
+        embedded = z if isinstance(self._search, EmbeddedSpace) else None
+        suggestion = Suggestion(x=x, z=embedded, status="initial", message=message)
         return asked(suggestion.to_dict(), stage.to_dict())
 
     def _extra(self, state: State, stage: Stage, message: str) -> Event:
         """Return one more point far from all others."""
         seed = seed_for(self._settings.seed, len(state.suggestions), Purpose.EXTRA)
-        far = Maximin(n=1).points(self._space, seed, state.seen())
+        far = Maximin(n=1).points(self._search, seed, state.seen())
         if not len(far):  # every point is known
-            far = self._space.model().sample(1, np.random.default_rng(seed))
+            far = self._search.model().sample(1, np.random.default_rng(seed))
         return self._initial(far[0], stage, message)
 
     # -- points that a model chooses ----------------------------------------------------
 
     def _sample(self, state: State, stage: Stage) -> Sample:
         told = state.observations[stage.learns_from :]
-        return Sample.of(told, self._space.model().dimension, self._settings.sign)
+        return Sample.of(told, self._search.model().dimension, self._settings.sign)
 
     def _extent(self, state: State, stage: Stage) -> Extent | None:
         """Return the region of a stage, of which points asked for before it are no part."""
@@ -135,7 +141,7 @@ class Asking:
         signs = self._settings.sign
         values = [np.nan if one.y is None else signs * one.y for one in told]
         chosen = [one.suggestion is not None and not one.suggestion.is_initial for one in told]
-        Z = np.array([one.z for one in told]).reshape(len(told), self._space.model().dimension)
+        Z = np.array([one.z for one in told]).reshape(len(told), self._search.model().dimension)
         return self._settings.region.extent(Z, np.array(values), np.array(chosen, dtype=np.bool_))
 
     def _step(

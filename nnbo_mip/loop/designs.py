@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from nnbo_mip.registry import Registry
 from nnbo_mip.space.arrays import FloatArray
-from nnbo_mip.space.space import Space
+from nnbo_mip.space.embedded_space import SearchSpace
 
 
 class Design(abc.ABC):
@@ -38,12 +38,14 @@ class Design(abc.ABC):
     """Its name in the registry."""
 
     @abc.abstractmethod
-    def points(self, space: Space, seed: int = 0, known: npt.ArrayLike | None = None) -> FloatArray:
+    def points(
+        self, space: SearchSpace, seed: int = 0, known: npt.ArrayLike | None = None
+    ) -> FloatArray:
         """Return the design (n, d), in model coordinates and in the order of evaluation.
 
         Parameters
         ----------
-        space : Space
+        space : SearchSpace
         seed : int
             The same seed gives the same points.
         known : (k, d) array, optional
@@ -51,7 +53,7 @@ class Design(abc.ABC):
         """
 
     @abc.abstractmethod
-    def again(self, space: Space, n: int | None = None) -> Design:
+    def again(self, space: SearchSpace, n: int | None = None) -> Design:
         """Return the design of a restart, of n points or as many as this one has."""
 
 

@@ -54,7 +54,14 @@ def asked(
     return Event("ask", {"suggestion": suggestion, "stage": stage, "next_c": next_c})
 
 
-def told(x: Any, y: float | None, reason: str, noise: float | None, answers: str | None) -> Event:
+def told(
+    x: Any,
+    y: float | None,
+    reason: str,
+    noise: float | None,
+    answers: str | None,
+    z: list[float] | None = None,
+) -> Event:
     """Return the event of a tell.
 
     Parameters
@@ -68,8 +75,10 @@ def told(x: Any, y: float | None, reason: str, noise: float | None, answers: str
     noise : float or None
     answers : str or None
         Key of the ask that is answered.
+    z : list of float or None
+        The point of the embedding, if there is one.
     """
-    content = {"x": x, "y": y, "reason": reason, "noise": noise, "answers": answers}
+    content = {"x": x, "y": y, "reason": reason, "noise": noise, "answers": answers, "z": z}
     return Event("tell", content)
 
 

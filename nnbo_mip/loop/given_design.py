@@ -12,7 +12,7 @@ import numpy.typing as npt
 from nnbo_mip.errors import InputError
 from nnbo_mip.loop.designs import Design, design_of
 from nnbo_mip.space.arrays import FloatArray, as_points
-from nnbo_mip.space.space import Space
+from nnbo_mip.space.embedded_space import SearchSpace
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,9 @@ class Given(Design):
         if self.then is not None:
             object.__setattr__(self, "then", design_of(self.then))
 
-    def points(self, space: Space, seed: int = 0, known: npt.ArrayLike | None = None) -> FloatArray:
+    def points(
+        self, space: SearchSpace, seed: int = 0, known: npt.ArrayLike | None = None
+    ) -> FloatArray:
         """Return the given points and what follows them, (n, d)."""
         domain = space.model()
         points = np.empty((0, domain.dimension))
@@ -62,7 +64,7 @@ class Given(Design):
         before = np.concatenate([before, points])
         return np.concatenate([points, self.then.points(space, seed, before)])
 
-    def again(self, space: Space, n: int | None = None) -> Design:
+    def again(self, space: SearchSpace, n: int | None = None) -> Design:
         """Return the design that follows, or Sobol points, as many as there are here."""
         if n is None and self.then is None:
             n = max(len(self.given), 1)

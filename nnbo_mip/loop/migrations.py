@@ -1,6 +1,7 @@
 """What makes a journal of schema k one of schema k + 1.
 
-From 1 to 2: settings have a region, and suggestions say within which they were looked for.
+From 1 to 2: settings have a region and an embedding, and suggestions say within which region they
+were looked for; points of embeddings are kept beside their images.
 """
 
 from __future__ import annotations
@@ -12,15 +13,18 @@ from types import MappingProxyType
 
 
 def _second(connection: sqlite3.Connection) -> None:
-    """Write what a run was before there were regions."""
+    """Write what a run was before there were regions and embeddings."""
     row = connection.execute("SELECT value FROM meta WHERE key = 'settings'").fetchone()
     settings = json.loads(row[0])
-    settings["options"] |= {"region": {"name": "none"}}
+    settings["options"] |= {"region": {"name": "none"}, "embedding": {"name": "none"}}
     connection.execute("UPDATE meta SET value = ? WHERE key = 'settings'", (json.dumps(settings),))
-    asks = connection.execute("SELECT seq, content FROM events WHERE kind = 'ask'").fetchall()
-    for seq, text in asks:
+    events = connection.execute("SELECT seq, kind, content FROM events").fetchall()
+    for seq, kind, text in events:
         content = json.loads(text)
-        content["suggestion"] |= {"region": None}
+        if kind == "ask":
+            content["suggestion"] |= {"region": None, "z": None}
+        elif kind == "tell":
+            content["z"] = None
         text = json.dumps(content, allow_nan=False)
         connection.execute("UPDATE events SET content = ? WHERE seq = ?", (text, seq))
 

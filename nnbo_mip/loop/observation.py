@@ -34,7 +34,7 @@ class Observation:
     time : float
         When it was told, in seconds since 1970.
     z : (k,) array
-        The point in model coordinates.
+        The point in model coordinates; under an embedding, its point there.
     """
 
     number: int

@@ -79,7 +79,7 @@ def optimize(
         optimizer = _continued(journal, plan, options)
     else:
         if steps is None:
-            steps = max(1, n_evals - len(plan.initial.points(plan.space)))
+            steps = max(1, n_evals - len(plan.initial.points(plan.search)))
         options["seed"] = plan.seed
         optimizer = BayesianOptimizer(space, **options, steps=steps, journal=journal)
     if past is not None and not optimizer.history:

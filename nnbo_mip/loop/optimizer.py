@@ -59,6 +59,8 @@ class BayesianOptimizer:
     region : str, dict or Region, optional
         A box around the best point to which the search for the next one is limited; ``trust``
         grows and shrinks.
+    embedding : str, dict or Embedding, optional
+        Few coordinates through which models see a space of many; ``hashed`` or ``rembo``.
     gap : float
         At which a proof may stop; see `maximize`.
     time_limit : float
@@ -106,6 +108,7 @@ class BayesianOptimizer:
         restart: object = None,
         batch: object = "believer",
         region: object = None,
+        embedding: object = None,
         *,
         gap: float = 1e-4,
         time_limit: float = 10.0,
@@ -124,6 +127,7 @@ class BayesianOptimizer:
             "restart": restart,
             "batch": batch,
             "region": region,
+            "embedding": embedding,
         }
         settings = Settings.of(space, options, direction, gap, time_limit, most_fitted, steps, seed)
         file = None if journal is None else Journal.create(journal, provenance(settings))
@@ -163,7 +167,7 @@ class BayesianOptimizer:
         self._asking = Asking(settings)
         self._one_asks = threading.Lock()
         self._again: list[str] = []
-        self._ledger = Ledger(State(settings.space), journal)
+        self._ledger = Ledger(State(settings.space, settings.embedded), journal)
 
     # -- what is known ------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ from nnbo_mip.checks import check_count, check_flag, check_number
 from nnbo_mip.loop.designs import Design
 from nnbo_mip.registry import Registry
 from nnbo_mip.space.arrays import FloatArray, as_finite_vector, as_points
-from nnbo_mip.space.space import Space
+from nnbo_mip.space.embedded_space import SearchSpace
 
 
 class Restart(abc.ABC):
@@ -45,7 +45,7 @@ class Restart(abc.ABC):
 
     @abc.abstractmethod
     def fresh_points(
-        self, design: Design, space: Space, seed: int, known: npt.ArrayLike
+        self, design: Design, space: SearchSpace, seed: int, known: npt.ArrayLike
     ) -> FloatArray:
         """Return initial points (n, d) that repeat no sample.
 
@@ -53,7 +53,7 @@ class Restart(abc.ABC):
         ----------
         design : Design
             The run's initial design.
-        space : Space
+        space : SearchSpace
         seed : int
             Another one for each restart.
         known : (n, d) array
@@ -73,7 +73,7 @@ class NoRestart(Restart):
         return False
 
     def fresh_points(
-        self, design: Design, space: Space, seed: int, known: npt.ArrayLike
+        self, design: Design, space: SearchSpace, seed: int, known: npt.ArrayLike
     ) -> FloatArray:
         """Draw the design again, with another seed, for a trust region that is over."""
         return design.again(space).points(space, seed, known)
@@ -118,7 +118,7 @@ class Revisit(Restart):
         return bool((differences <= self.tolerance).all(axis=1).any())
 
     def fresh_points(
-        self, design: Design, space: Space, seed: int, known: npt.ArrayLike
+        self, design: Design, space: SearchSpace, seed: int, known: npt.ArrayLike
     ) -> FloatArray:
         """Draw the design again, with another seed."""
         return design.again(space, self.n).points(space, seed, known)

@@ -20,6 +20,7 @@ class Purpose(IntEnum):
     SCALE = 4
     ACQUISITION = 5
     MAXIMIZE = 6
+    EMBED = 7
 
 
 def seed_for(run: int, step: int, purpose: Purpose) -> int:

@@ -19,14 +19,17 @@ from nnbo_mip.exact.inputs import as_direction, as_gap, as_seed, as_time_limit
 from nnbo_mip.loop.batches import Batch, batch_of
 from nnbo_mip.loop.defaults import with_size
 from nnbo_mip.loop.designs import Design, design_of
+from nnbo_mip.loop.embeddings import Embedding, embedding_of
 from nnbo_mip.loop.escape import Escape, escape_of
 from nnbo_mip.loop.given_design import Given
 from nnbo_mip.loop.plain import described, number_in, number_out
 from nnbo_mip.loop.regions import Region, region_of
 from nnbo_mip.loop.restart import Restart, restart_of
+from nnbo_mip.loop.seeds import Purpose, seed_for
 from nnbo_mip.loop.width_scaling import Scaling, scaling_of
 from nnbo_mip.maximizers.abstract import Maximizer
 from nnbo_mip.maximizers.catalogue import registry as maximizers
+from nnbo_mip.space.embedded_space import EmbeddedSpace, SearchSpace
 from nnbo_mip.space.space import Space
 from nnbo_mip.surrogates.abstract import Capability, Surrogate
 from nnbo_mip.surrogates.families import registry as surrogates
@@ -42,6 +45,7 @@ DOORS: Mapping[str, Callable[[Any], object]] = MappingProxyType(
         "restart": restart_of,
         "batch": batch_of,
         "region": region_of,
+        "embedding": embedding_of,
     }
 )
 """What makes an option object of a name, a description or an object."""
@@ -53,6 +57,8 @@ class Settings:
 
     Parameters
     ----------
+    embedded : EmbeddedSpace or None
+        The space as models see it, where they see it through an embedding.
     descriptions : mapping of str to JSON
         Of the option objects; None where one has no description and has to be passed again.
     """
@@ -67,12 +73,14 @@ class Settings:
     restart: Restart
     batch: Batch
     region: Region
+    embedding: Embedding
     direction: Direction
     gap: float
     time_limit: float
     most_fitted: int
     steps: int | None
     seed: int
+    embedded: EmbeddedSpace | None
     descriptions: Mapping[str, Any]
 
     @classmethod
@@ -90,7 +98,11 @@ class Settings:
         """Check what a user gave; `options` has one entry for each of `DOORS`."""
         made_space = as_space(space)
         given = dict(options)
-        given["surrogate"] = with_size(given["surrogate"], made_space.model().dimension)
+        made_seed = secrets.randbits(31) if seed is None else as_seed(seed)
+        embedding = embedding_of(given["embedding"])
+        embedded = embedding.embedded(made_space, seed_for(made_seed, 0, Purpose.EMBED))
+        dimension = (embedded or made_space).model().dimension
+        given["surrogate"] = with_size(given["surrogate"], dimension)
         made: dict[str, Any] = {name: door(given[name]) for name, door in DOORS.items()}
         settings = cls(
             space=made_space,
@@ -100,13 +112,19 @@ class Settings:
             time_limit=as_time_limit(time_limit),
             most_fitted=check_count("most_fitted", most_fitted, least=2),
             steps=None if steps is None else check_count("steps", steps),
-            seed=secrets.randbits(31) if seed is None else as_seed(seed),
+            seed=made_seed,
+            embedded=embedded,
             descriptions=MappingProxyType(
                 {name: described(made[name], given[name], door) for name, door in DOORS.items()}
             ),
         )
         settings._check_combination()
         return settings
+
+    @property
+    def search(self) -> SearchSpace:
+        """Where models learn and points are looked for."""
+        return self.space if self.embedded is None else self.embedded
 
     @property
     def sign(self) -> float:
@@ -166,7 +184,7 @@ class Settings:
                     f"got a {type(getattr(self, name)).__name__}; make it one."
                 )
         if isinstance(self.initial, Given):
-            self.initial.points(self.space)  # says which of them is not admissible
+            self.initial.points(self.search)  # says which of them is not admissible
         missing = self.acquisition.needs - self.surrogate.capabilities
         if missing:
             raise UnsupportedError(
@@ -183,7 +201,7 @@ class Settings:
                     f"{self.surrogate.name} do not allow; choose another {name}, or another "
                     "surrogate."
                 )
-        domain, able = self.space.model(), self.maximizer.abilities
+        domain, able = self.search.model(), self.maximizer.abilities
         refused = ""
         if domain.dimension > able.most_inputs:
             refused = f"takes up to {able.most_inputs:g} inputs, got {domain.dimension}"

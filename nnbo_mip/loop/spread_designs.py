@@ -22,7 +22,7 @@ from nnbo_mip.loop.designs import Design
 from nnbo_mip.maximizers.unit_cube import UnitCube
 from nnbo_mip.space.arrays import FloatArray, as_points
 from nnbo_mip.space.domain import Domain
-from nnbo_mip.space.space import Space
+from nnbo_mip.space.embedded_space import SearchSpace
 
 FEWEST = 8
 PER_DIMENSION = 2
@@ -50,7 +50,9 @@ class SpreadDesign(Design):
         if self.n is not None:
             check_count("n", self.n, least=0)
 
-    def points(self, space: Space, seed: int = 0, known: npt.ArrayLike | None = None) -> FloatArray:
+    def points(
+        self, space: SearchSpace, seed: int = 0, known: npt.ArrayLike | None = None
+    ) -> FloatArray:
         """Return the design (n, d)."""
         domain = space.model()
         before = as_points(() if known is None else known, domain.dimension)
@@ -62,7 +64,7 @@ class SpreadDesign(Design):
             drawn = self._draw(domain, cube, n, before, rng)
         return completed(domain, drawn, n, before, rng)
 
-    def again(self, space: Space, n: int | None = None) -> Self:
+    def again(self, space: SearchSpace, n: int | None = None) -> Self:
         """Return this design, of n points."""
         return self if n is None else replace(self, n=n)
 

@@ -15,6 +15,7 @@ from nnbo_mip.loop.observation import Observation
 from nnbo_mip.loop.plain import point_in
 from nnbo_mip.loop.suggestion import Suggestion
 from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.space.embedded_space import EmbeddedSpace, SearchSpace
 from nnbo_mip.space.space import Space
 
 
@@ -67,6 +68,8 @@ class State:
     Parameters
     ----------
     space : Space
+    embedded : EmbeddedSpace or None
+        The space as models see it, where they see it through an embedding.
     suggestions : mapping of str to Suggestion
         Everything that was asked, by key, in order.
     pending : tuple of str
@@ -81,11 +84,15 @@ class State:
         Points that a model chose, over all stages.
     c : float or None
         The scale with which the next model begins; None before the first model.
-    places : mapping of str to (k,) array
+    places : mapping of str to (e,) array
+        Where models see what was asked, by key: its model coordinates, or the point of the
+        embedding.
+    images : mapping of str to (k,) array
         Model coordinates of what was asked, by key.
     """
 
     space: Space
+    embedded: EmbeddedSpace | None = None
     suggestions: Mapping[str, Suggestion] = field(default_factory=dict)
     pending: tuple[str, ...] = ()
     observations: tuple[Observation, ...] = ()
@@ -94,6 +101,12 @@ class State:
     steps: int = 0
     c: float | None = None
     places: Mapping[str, FloatArray] = field(default_factory=dict)
+    images: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    @property
+    def search(self) -> SearchSpace:
+        """Where models learn and points are looked for."""
+        return self.space if self.embedded is None else self.embedded
 
     def after(self, events: Iterable[Event]) -> State:
         """Return the state after further events."""
@@ -103,9 +116,9 @@ class State:
         return draft.finished()
 
     def seen(self) -> FloatArray:
-        """Return all points that were told or are pending (n, k), in model coordinates."""
+        """Return all points that were told or are pending (n, e), where models see them."""
         rows = [told.z for told in self.observations] + [self.places[key] for key in self.pending]
-        return np.array(rows).reshape(len(rows), self.space.model().dimension)
+        return np.array(rows).reshape(len(rows), self.search.model().dimension)
 
 
 class _Draft:
@@ -113,8 +126,10 @@ class _Draft:
 
     def __init__(self, state: State) -> None:
         self._space = state.space
+        self._embedded = state.embedded
         self._suggestions = dict(state.suggestions)
         self._places = dict(state.places)
+        self._images = dict(state.images)
         self._pending = dict.fromkeys(state.pending)
         self._observations = list(state.observations)
         self._stage = state.stage
@@ -135,6 +150,7 @@ class _Draft:
     def finished(self) -> State:
         return State(
             self._space,
+            self._embedded,
             MappingProxyType(self._suggestions),
             tuple(self._pending),
             tuple(self._observations),
@@ -143,6 +159,7 @@ class _Draft:
             self._steps,
             self._c,
             MappingProxyType(self._places),
+            MappingProxyType(self._images),
         )
 
     def _ask(self, event: Event) -> None:
@@ -151,7 +168,9 @@ class _Draft:
         suggestion = Suggestion.from_dict(content["suggestion"], number, event.key)
         stage = Stage.from_dict(content["stage"])
         self._suggestions[event.key] = suggestion
-        self._places[event.key] = self._space.encode(suggestion.x)[0]
+        image = self._space.encode(suggestion.x)[0]
+        self._images[event.key] = image
+        self._places[event.key] = image if suggestion.z is None else suggestion.z
         self._pending[event.key] = None
         if self._stage is None or stage.index > self._stage.index:
             self._stage, self._initial = stage, 0
@@ -164,7 +183,7 @@ class _Draft:
 
     def _tell(self, event: Event) -> None:
         content = event.content
-        x, answers = point_in(content["x"]), content["answers"]
+        x, z, answers = point_in(content["x"]), content["z"], content["answers"]
         self._pending.pop(answers, None)
         self._observations.append(
             Observation(
@@ -176,7 +195,7 @@ class _Draft:
                 noise=content["noise"],
                 suggestion=self._suggestions.get(answers),
                 time=event.time,
-                z=self._space.encode(x)[0],
+                z=self._space.encode(x)[0] if z is None else point_in(z),
             )
         )
 

@@ -95,7 +95,7 @@ class Step:
     def __init__(self, settings: Settings, given: StepInput) -> None:
         self._settings = settings
         self._given = given
-        self._domain = settings.space.model()
+        self._domain = settings.search.model()
         self._region, self._said = region_of_step(given.extent, self._domain, given.seen)
         self._reach = self._domain
         if self._region is not None:
@@ -133,7 +133,7 @@ class Step:
         scorer = self._acquisition.scorer(
             belief, self._X, self._y, self._sample.noise, self._given.step
         )
-        suggestion = suggested(settings.space, settings.sign, belief, scorer, escaped)
+        suggestion = suggested(settings.search, settings.sign, belief, scorer, escaped)
         suggestion = replace(
             suggestion,
             region=self._region,

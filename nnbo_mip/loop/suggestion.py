@@ -17,6 +17,7 @@ from nnbo_mip.exact.result import Kind, Status
 from nnbo_mip.loop.plain import number_in, number_out, point_in, point_out
 from nnbo_mip.loop.regions import RegionBox
 from nnbo_mip.maximizers.proposal import Proposal
+from nnbo_mip.network.affine import FloatArray
 
 if TYPE_CHECKING:
     from nnbo_mip.exact.certificate import Certificate
@@ -35,6 +36,9 @@ class Suggestion:
     ----------
     x : array (d,) or dict
         In the user's units: an array for a box, a dict for named dimensions.
+    z : (e,) array or None
+        The point of the embedding whose image x is; value, bound, gap, mean, std and the
+        certificate are then about the embedding's box, [-1, 1]^e. None without an embedding.
     status : {"initial", "optimal", "feasible", "heuristic"}
         ``initial``: a point that no model chose; the others as in `Proposal`.
     number : int
@@ -101,13 +105,15 @@ class Suggestion:
     counters: Mapping[str, int] = field(default_factory=dict)
     time_limited: bool = False
     message: str = ""
+    z: FloatArray | None = None
     certificate_text: str = field(default="", repr=False)
     proposal: Proposal | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "counters", MappingProxyType(dict(self.counters)))
-        if isinstance(self.x, np.ndarray):
-            self.x.setflags(write=False)
+        for point in (self.x, self.z):
+            if isinstance(point, np.ndarray):
+                point.setflags(write=False)
 
     @property
     def is_initial(self) -> bool:
@@ -139,6 +145,7 @@ class Suggestion:
         plain: dict[str, Any] = {name: getattr(self, name) for name in _KEPT}
         plain |= {name: number_out(plain[name]) for name in NUMBERS}
         plain |= {"x": point_out(self.x), "counters": dict(self.counters)}
+        plain["z"] = None if self.z is None else self.z.tolist()
         plain["region"] = None if self.region is None else self.region.to_dict()
         text = plain.pop("certificate_text")
         return plain | {"certificate": json.loads(text) if text else None}
@@ -154,6 +161,8 @@ class Suggestion:
             raise FileFormatError(f"a stored suggestion lacks {error}.") from error
         text = "" if certificate is None else json.dumps(certificate)
         plain |= {"x": point_in(plain["x"]), "certificate_text": text}
+        if plain["z"] is not None:
+            plain["z"] = point_in(plain["z"])
         if plain["region"] is not None:
             plain["region"] = RegionBox.from_dict(plain["region"])
         return cls(**plain, number=number, key=key)
@@ -163,6 +172,8 @@ class Suggestion:
         if not self.is_initial:
             bound = f"{self.bound:.6g}" if math.isfinite(self.bound) else "none"
             lines.append(f"  {self.head} {self.value:.6g}, bound {bound}, gap {self.gap:.3g}")
+            if self.z is not None:
+                lines.append(f"  proven of an embedding of {len(self.z)} coordinates")
             if self.region is not None:
                 lines.append(f"  within a region whose sides are {self.region.length:.3g} of all")
             lines.append(f"  fit {self.fit_seconds:.2f} s, {self.maximizer} {self.seconds:.2f} s")

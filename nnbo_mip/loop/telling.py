@@ -56,7 +56,8 @@ def tellings(
             _check_admissible(state, point)
         else:
             del open_asks[answers]
-        events.append(told(point_out(point), number, why, spread, answers))
+        z = _embedded(state, point, place, answers)
+        events.append(told(point_out(point), number, why, spread, answers, z))
     return events
 
 
@@ -166,10 +167,22 @@ def _answered(state: State, open_asks: Iterable[str], place: FloatArray) -> str 
     allowed = 2.0 * np.concatenate(widths)  # a side is from -1 to 1
     found: dict[float, str] = {}
     for key in open_asks:
-        apart = np.abs(state.places[key] - place)
+        apart = np.abs(state.images[key] - place)
         if (apart <= allowed).all():
             found.setdefault(float(apart.max()), key)
     return found[min(found)] if found else None
+
+
+def _embedded(
+    state: State, point: Any, image: FloatArray, answers: str | None
+) -> list[float] | None:
+    """Return the point of the embedding whose image a point is; None without an embedding."""
+    if state.embedded is None:
+        return None
+    asked = answers or _answered(state, state.suggestions, image)  # perhaps told once more
+    z = state.places[asked] if asked is not None else state.embedded.encode(point)[0]
+    listed: list[float] = z.tolist()
+    return listed
 
 
 def _check_admissible(state: State, point: Any) -> None:

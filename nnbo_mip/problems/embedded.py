@@ -41,6 +41,11 @@ def embedded(problem: object, dimension: int = 100, coordinates: object = None) 
     d = check_dimension("embedded", dimension, least=inner.dimension)
     places = _places(inner, d, coordinates)
     box = inner.space.numeric()
+    if not (box.lower < box.upper).all():
+        raise InputError(
+            f"variables of an embedded problem must have a range; those of {inner.name!r} have "
+            f"widths {(box.upper - box.lower).tolist()}; embed another one."
+        )
     function = Embedded(inner.function, places, box.lower, box.upper - box.lower)
     return replace(
         inner,
@@ -85,7 +90,7 @@ class Embedded:
 def _check_plain(inner: Problem) -> None:
     for variable in inner.space.dimensions:
         plain = isinstance(variable, Real) and not variable.log and variable.step is None
-        if not plain or not variable.lower < variable.upper:
+        if not plain:
             raise InputError(
                 f"an embedded problem must have real variables without step or logarithm; got "
                 f"{variable!r} in {inner.name!r}; embed another one."

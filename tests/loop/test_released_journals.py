@@ -60,3 +60,28 @@ def test_it_goes_on(copy: Path) -> None:
     assert asked.number == 6
     run.tell(asked, 0.125)
     assert nm.BayesianOptimizer.open(copy).history[-1].y == 0.125
+
+
+def test_a_region_and_an_embedding_of_schema_2(tmp_path: Path) -> None:
+    path = Path(shutil.copy(ASSETS / "journal_schema_2_embedded.db", tmp_path / "run.db"))
+    run = nm.BayesianOptimizer.open(path, pending="keep")
+    step = run.suggestions[3]
+    assert step.region is not None
+    assert step.region.length == 0.5
+    assert step.region.lower.tolist() == [0.1556235235184431, 0.019371643662452698]
+    assert step.z is not None
+    assert step.z.tolist() == [1.0, 0.019371643662452698]
+    assert [told.z.tolist() for told in run.history] == [
+        [-0.18835773691534996, 0.16612942330539227],
+        [0.10798082314431667, -0.8265296816825867],
+        [0.6556235235184431, 0.5193716436624527],
+        [1.0, 0.019371643662452698],
+        [0.12499999999999993, -0.24999999999999986],
+    ]
+    embedded = run.settings.embedded
+    assert embedded is not None
+    assert embedded.matrix[2].tolist() == [1.1160566845030653, -2.065616798904669]
+    assert embedded.decode(step.z) == step.x
+    assert [one.number for one in run.pending] == [4]
+    run.tell(run.pending[0], 0.25)
+    assert nm.BayesianOptimizer.open(path).history[-1].z.tolist() == run.suggestions[4].z.tolist()
