@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from benchmarks.regret_problems import Case
+from benchmarks.regret_problems import SUITES, Case
 from benchmarks.regret_results import Results
 from benchmarks.regret_table import markdown
 from nnbo_mip.network.affine import FloatArray
@@ -78,7 +78,7 @@ def scores(results: Results, case: Case, method: str) -> FloatArray:
 
 
 def score_table(results: Results) -> str:
-    """Return the scores, a row a method, and the published ones."""
+    """Return the scores, a row a method, and the published ones where the budget is the same."""
     rows = []
     for method in results.methods:
         row = [method]
@@ -86,10 +86,13 @@ def score_table(results: Results) -> str:
             seeds = len(results.runs(case, method))
             row.append(_shown(scores(results, case, method)) if seeds else "")
         rows.append(row)
-    for name, figures in PUBLISHED.items():
-        rows.append(
-            [f"{name}, published", *(figures.get(case.label, "") for case in results.cases)]
-        )
+    whole = [case.evaluations == SUITES["ax"][case.label].evaluations for case in results.cases]
+    for name, figures in PUBLISHED.items() if any(whole) else ():
+        shown = [
+            figures.get(case.label, "") if at_budget else ""
+            for case, at_budget in zip(results.cases, whole, strict=True)
+        ]
+        rows.append([f"{name}, published", *shown])
     head = [f"{case.label} @{case.evaluations}" for case in results.cases]
     return markdown(["score", *head], rows)
 

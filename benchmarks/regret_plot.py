@@ -77,6 +77,8 @@ def draw(results: Results, path: Path, methods: Sequence[str] = SHOWN) -> None:
 
 def _draw_panel(panel: Axes, results: Results, case: Case, methods: Sequence[str]) -> None:
     """Draw one function from the last shared start on."""
+    from matplotlib.ticker import NullFormatter, StrMethodFormatter
+
     first = case.starts
     evaluations = np.arange(first, case.evaluations + 1)
     for method, colour in zip(methods, COLOURS, strict=False):
@@ -93,4 +95,9 @@ def _draw_panel(panel: Axes, results: Results, case: Case, methods: Sequence[str
     panel.set_xlim(first, case.evaluations)
     panel.set_title(f"{case.label}, d = {case.problem.dimension}", fontsize=10)
     panel.grid(True, which="major", linewidth=0.4, alpha=0.5)
-    panel.tick_params(labelsize=8)
+    panel.tick_params(labelsize=8, which="both")
+    low, high = panel.get_ylim()
+    within_a_decade = high < 10.0 * low
+    panel.yaxis.set_minor_formatter(
+        StrMethodFormatter("{x:g}") if within_a_decade else NullFormatter()
+    )

@@ -95,11 +95,14 @@ def _against_random(results: Results, method: str) -> str:
             wholly.append(case.label)
     if not cases:
         return ""
-    named = f": {', '.join(worse)}" if worse else ""
     return (
-        f"    {_verdict(not worse)} worse than random in the mean on {len(worse)} of {len(cases)} "
-        f"(aim 0), wholly worse on {len(wholly)}{named}"
+        f"    {_verdict(not worse)} worse than random in the mean on {len(worse)} of {len(cases)}"
+        f"{_named(worse)} (aim 0); wholly worse on {len(wholly)}{_named(wholly)}"
     )
+
+
+def _named(labels: Sequence[str]) -> str:
+    return f", {', '.join(labels)}" if labels else ""
 
 
 def _verdict(met: bool) -> str:

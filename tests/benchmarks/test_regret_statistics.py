@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from benchmarks.regret_ax import scores
+from benchmarks.regret_ax import score_table, scores
 from benchmarks.regret_problems import AX, FUNCTIONS, Case
 from benchmarks.regret_results import Results
 from benchmarks.regret_statistics import (
@@ -139,8 +139,10 @@ def test_verdicts_count_functions_of_few_and_of_many_inputs() -> None:
     assert title == "default:"
     assert few.startswith("    MISSED d <= 3: not wholly worse than the best peer on 0 of 1 (aim 1")
     assert many.startswith("    met    d > 3: not wholly worse than the best peer on 1 of 1 (aim 1")
-    assert "MISSED worse than random in the mean on 1 of 2" in against_random
-    assert against_random.endswith("wholly worse on 1: hartmann6")
+    assert against_random == (
+        "    MISSED worse than random in the mean on 1 of 2, hartmann6 (aim 0); wholly worse on 1, "
+        "hartmann6"
+    )
 
 
 def test_aims_are_half_and_two_thirds_rounded_up() -> None:
@@ -183,8 +185,19 @@ def test_scores_are_those_of_the_registry() -> None:
     assert optimum is not None
     ends = [case.baseline - optimum, 0.0, 0.5 * (case.baseline - optimum)]
     runs = [run(case, "default", seed, [99.0, 99.0, 99.0, end]) for seed, end in enumerate(ends)]
-    found = scores(Results([case], ["default"], runs), case, "default")
-    assert found == pytest.approx([0.0, 100.0, 50.0])
+    results = Results([case], ["default"], runs)
+    assert scores(results, case, "default") == pytest.approx([0.0, 100.0, 50.0])
+    table = score_table(results)
+    assert table.splitlines()[2:] == ["| default | 50.0 ± 28.9 |"]  # 50 / sqrt(3)
+
+
+def test_published_scores_stand_beside_those_of_the_same_budget() -> None:
+    unit = replace(run(AX[0], "random", 0, [1.0]).unit, evaluations=AX[0].evaluations)
+    assert AX[0].baseline is not None
+    cut = Run(unit, "time-out", y=[AX[0].baseline])
+    rows = score_table(Results([AX[0]], ["random"], [cut])).splitlines()[2:]
+    assert rows[0] == "| random | 0.0 |"
+    assert "| BoTorch 0.18.1 LogEI, published | 99.9 ± 0.0 |" in rows
 
 
 @pytest.mark.parametrize("case", [*FUNCTIONS, *AX], ids=lambda case: case.spec)
