@@ -15,6 +15,7 @@ from nnbo_mip.acquisitions.scorer import Scorer
 from nnbo_mip.exact.result import Measure
 from nnbo_mip.loop.escape import Escaped
 from nnbo_mip.loop.suggestion import Suggestion
+from nnbo_mip.loop.warping import Outward
 from nnbo_mip.maximizers.proposal import Proposal
 from nnbo_mip.maximizers.sought import Sought
 from nnbo_mip.maximizers.target import Target
@@ -24,7 +25,12 @@ from nnbo_mip.surrogates.abstract import Belief, Capability
 
 
 def suggested(
-    space: SearchSpace, sign: float, belief: Belief, scorer: Scorer, escaped: Escaped
+    space: SearchSpace,
+    sign: float,
+    belief: Belief,
+    scorer: Scorer,
+    escaped: Escaped,
+    outward: Outward,
 ) -> Suggestion:
     """Return the suggestion that a proposal with a point stands for.
 
@@ -38,6 +44,8 @@ def suggested(
     scorer : Scorer
         What was maximized.
     escaped : Escaped
+    outward : callable
+        From values as the model sees them to those that were told.
     """
     proposal = escaped.proposal
     assert proposal.x is not None
@@ -45,11 +53,7 @@ def suggested(
     z = proposal.x if isinstance(space, EmbeddedSpace) else None
     place = space.encode(x) if z is None else z[None, :]
     value, gap = _value_and_gap(proposal, Target(scorer, space.model()), place[0])
-    mean = std = math.nan
-    if Capability.MEAN in belief.capabilities:
-        mean = sign * float(belief.mean(place)[0])
-    if Capability.STD in belief.capabilities:
-        std = float(belief.std(place)[0])
+    mean, std = _expected(belief, place, outward)
     certificate = proposal.certificate
     return Suggestion(
         x=x,
@@ -62,7 +66,7 @@ def suggested(
         engine=proposal.engine,
         head=proposal.head,
         maximizer=proposal.maximizer,
-        mean=mean,
+        mean=sign * mean,
         std=std,
         c=escaped.c,
         eps=escaped.eps,
@@ -74,6 +78,18 @@ def suggested(
         certificate_text="" if certificate is None else certificate.to_json(),
         proposal=proposal,
     )
+
+
+def _expected(belief: Belief, place: FloatArray, outward: Outward) -> tuple[float, float]:
+    """Return the median and half of the band of one deviation about it, in the units told."""
+    if Capability.MEAN not in belief.capabilities:
+        return math.nan, math.nan
+    mean = float(belief.mean(place)[0])
+    if Capability.STD not in belief.capabilities:
+        return float(outward([mean])[0]), math.nan
+    std = float(belief.std(place)[0])
+    low, middle, high = outward([mean - std, mean, mean + std]).tolist()
+    return middle, 0.5 * (high - low)
 
 
 def _value_and_gap(proposal: Proposal, target: Target, place: FloatArray) -> tuple[float, float]:

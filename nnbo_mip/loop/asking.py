@@ -130,7 +130,8 @@ class Asking:
 
     def _sample(self, state: State, stage: Stage) -> Sample:
         told = state.observations[stage.learns_from :]
-        return Sample.of(told, self._search.model().dimension, self._settings.sign)
+        sample = Sample.of(told, self._search.model().dimension, self._settings.sign)
+        return sample.warped(self._settings.warp) if sample.can_be_fitted else sample
 
     def _extent(self, state: State, stage: Stage) -> Extent | None:
         """Return the region of a stage, of which points asked for before it are no part."""

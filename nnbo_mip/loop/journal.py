@@ -26,7 +26,7 @@ from nnbo_mip.loop.migrations import MIGRATIONS
 APPLICATION = 0x6E6E626F
 """The file says in its header that it is one of ours: the letters nnbo."""
 
-SCHEMA = 2
+SCHEMA = 3
 """Version of the tables and their contents; in the header as well."""
 
 PATIENCE = 30.0

@@ -1,7 +1,8 @@
 """What makes a journal of schema k one of schema k + 1.
 
 From 1 to 2: settings have a region and an embedding, and suggestions say within which region they
-were looked for; points of embeddings are kept beside their images.
+were looked for; points of embeddings are kept beside their images. From 2 to 3: settings have a
+warp.
 """
 
 from __future__ import annotations
@@ -29,5 +30,15 @@ def _second(connection: sqlite3.Connection) -> None:
         connection.execute("UPDATE events SET content = ? WHERE seq = ?", (text, seq))
 
 
-MIGRATIONS: Mapping[int, Callable[[sqlite3.Connection], None]] = MappingProxyType({1: _second})
+def _third(connection: sqlite3.Connection) -> None:
+    """Write that values were taken as they were."""
+    row = connection.execute("SELECT value FROM meta WHERE key = 'settings'").fetchone()
+    settings = json.loads(row[0])
+    settings["options"] |= {"warp": {"name": "none"}}
+    connection.execute("UPDATE meta SET value = ? WHERE key = 'settings'", (json.dumps(settings),))
+
+
+MIGRATIONS: Mapping[int, Callable[[sqlite3.Connection], None]] = MappingProxyType(
+    {1: _second, 2: _third}
+)
 """By the schema that a file has before."""

@@ -61,6 +61,9 @@ class BayesianOptimizer:
         grows and shrinks.
     embedding : str, dict or Embedding, optional
         Few coordinates through which models see a space of many; ``hashed`` or ``rembo``.
+    warp : str, dict or Warp, optional
+        What models make of values: ``half_rank`` leaves the better half alone and tames the
+        others, whose order alone is learned; None or ``none`` takes all as they are.
     gap : float
         At which a proof may stop; see `maximize`.
     time_limit : float
@@ -109,6 +112,7 @@ class BayesianOptimizer:
         batch: object = "believer",
         region: object = None,
         embedding: object = None,
+        warp: object = "half_rank",
         *,
         gap: float = 1e-4,
         time_limit: float = 10.0,
@@ -128,6 +132,7 @@ class BayesianOptimizer:
             "batch": batch,
             "region": region,
             "embedding": embedding,
+            "warp": warp,
         }
         settings = Settings.of(space, options, direction, gap, time_limit, most_fitted, steps, seed)
         file = None if journal is None else Journal.create(journal, provenance(settings))

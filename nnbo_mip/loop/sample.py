@@ -9,11 +9,12 @@ before them, so that the fit takes a bounded time however many were told.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from nnbo_mip.loop.observation import Observation
+from nnbo_mip.loop.warping import Outward, Warp, as_floats
 from nnbo_mip.space.arrays import BoolArray, FloatArray, IntArray
 
 HAIR = 1e-3
@@ -35,12 +36,15 @@ class Sample:
         Deviations of those values whose deviation was told; None where none was.
     told : (n,) bool array
         False for failures.
+    outward : callable
+        Values as a model sees them, in the units that were told; larger is better.
     """
 
     X: FloatArray
     y: FloatArray
     noise: FloatArray | None
     told: BoolArray
+    outward: Outward = as_floats
 
     @staticmethod
     def of(observations: tuple[Observation, ...], dimension: int, sign: float) -> Sample:
@@ -52,6 +56,11 @@ class Sample:
             y[~told] = value_of_failures(y[told])
         deviations = [one.noise for one in observations if one.noise is not None]
         return Sample(X, y, np.array(deviations) if deviations else None, told)
+
+    def warped(self, warp: Warp) -> Sample:
+        """Return the sample as models are to see it; deviations are those of good values."""
+        seen = warp.learn(self.y)
+        return replace(self, y=seen.values, outward=seen.outward)
 
     @property
     def can_be_fitted(self) -> bool:
@@ -71,7 +80,7 @@ class Sample:
         if len(self.y) <= most:
             return self
         kept = np.sort(best_and_spread(self.X, self.y, most))
-        return Sample(self.X[kept], self.y[kept], self.noise, self.told[kept])
+        return replace(self, X=self.X[kept], y=self.y[kept], told=self.told[kept])
 
 
 def value_of_failures(y: FloatArray) -> float:

@@ -26,6 +26,7 @@ from nnbo_mip.loop.plain import described, number_in, number_out
 from nnbo_mip.loop.regions import Region, region_of
 from nnbo_mip.loop.restart import Restart, restart_of
 from nnbo_mip.loop.seeds import Purpose, seed_for
+from nnbo_mip.loop.warping import Warp, warp_of
 from nnbo_mip.loop.width_scaling import Scaling, scaling_of
 from nnbo_mip.maximizers.abstract import Maximizer
 from nnbo_mip.maximizers.catalogue import registry as maximizers
@@ -46,6 +47,7 @@ DOORS: Mapping[str, Callable[[Any], object]] = MappingProxyType(
         "batch": batch_of,
         "region": region_of,
         "embedding": embedding_of,
+        "warp": warp_of,
     }
 )
 """What makes an option object of a name, a description or an object."""
@@ -74,6 +76,7 @@ class Settings:
     batch: Batch
     region: Region
     embedding: Embedding
+    warp: Warp
     direction: Direction
     gap: float
     time_limit: float

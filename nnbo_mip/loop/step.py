@@ -133,7 +133,9 @@ class Step:
         scorer = self._acquisition.scorer(
             belief, self._X, self._y, self._sample.noise, self._given.step
         )
-        suggestion = suggested(settings.search, settings.sign, belief, scorer, escaped)
+        suggestion = suggested(
+            settings.search, settings.sign, belief, scorer, escaped, self._sample.outward
+        )
         suggestion = replace(
             suggestion,
             region=self._region,

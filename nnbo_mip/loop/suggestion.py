@@ -56,7 +56,8 @@ class Suggestion:
     engine, head, maximizer : str
         Who proved it, what was scored, who was asked.
     mean, std : float
-        What the model expects at `x`, in the user's direction; NaN where it does not say.
+        What the model expects at `x`, in the user's units and direction: the middle, and half the
+        width of the band of one deviation to either side; NaN where it does not say.
     c : float
         By which the uncertainty was multiplied.
     eps : float

@@ -24,7 +24,7 @@ from __future__ import annotations
 import abc
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,9 @@ from scipy.stats import rankdata
 
 from nnbo_mip.registry import Registry
 from nnbo_mip.space.arrays import FloatArray
+
+Outward: TypeAlias = Callable[[npt.ArrayLike], FloatArray]
+"""From what a model says (m,) to the units that were told (m,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,11 +47,10 @@ class Warped:
     values : (n,) array
         Larger is better.
     outward : callable
-        What the model says (m,) in the units that were told, (m,).
     """
 
     values: FloatArray
-    outward: Callable[[npt.ArrayLike], FloatArray]
+    outward: Outward
 
 
 class Warp(abc.ABC):
@@ -76,7 +78,7 @@ class NoWarp(Warp):
 
     def learn(self, y: npt.ArrayLike) -> Warped:
         """Return y."""
-        return Warped(np.array(y, dtype=np.float64), _floats)
+        return Warped(np.array(y, dtype=np.float64), as_floats)
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ class HalfRank(Warp):
         with np.errstate(over="ignore"):
             width = float(np.sqrt(np.mean(np.square(told[~bad] - middle))))
         if not (bad.any() and 0.0 < width < np.inf):
-            return Warped(told, _floats)
+            return Warped(told, as_floats)
         ranks = rankdata(told, method="average")
         values = told.copy()
         values[bad] = middle + width * ndtri((ranks[bad] - 0.5) / len(told))
@@ -113,7 +115,7 @@ class HalfRank(Warp):
 
         def outward(v: npt.ArrayLike) -> FloatArray:
             """Interpolate below the median, shift below the lowest."""
-            given = _floats(v)
+            given = as_floats(v)
             inner = np.interp(given, places, images)
             inner = np.where(given < lowest, images[0] + (given - lowest), inner)
             return np.where(given >= middle, given, inner)
@@ -126,7 +128,8 @@ def _median(y: FloatArray) -> float:
     return float(np.sort(y)[len(y) // 2]) if len(y) else 0.0
 
 
-def _floats(v: npt.ArrayLike) -> FloatArray:
+def as_floats(v: npt.ArrayLike) -> FloatArray:
+    """Return numbers as they are."""
     return np.asarray(v, dtype=np.float64)
 
 

@@ -12,6 +12,7 @@ import pytest
 import nnbo_mip as nm
 from nnbo_mip.loop.answer import suggested
 from nnbo_mip.loop.escape import Escaped
+from nnbo_mip.loop.warping import as_floats
 from nnbo_mip.loop.suggestion import Suggestion
 from nnbo_mip.space import Space
 
@@ -28,7 +29,7 @@ def answer(acquisition: str, place: Any, **parts: Any) -> tuple[Suggestion, Any]
     scorer = chosen.scorer(BELIEF, X, Y)
     proposal = nm.maximize(BELIEF, chosen, SPACE.model(), maximizer="bab", X=X, y=Y)
     moved = replace(proposal, x=place, value=math.nan, gap=math.nan, **parts)
-    return suggested(SPACE, -1.0, BELIEF, scorer, Escaped(moved, 1.0, 1.0, 0.0)), scorer
+    return suggested(SPACE, -1.0, BELIEF, scorer, Escaped(moved, 1.0, 1.0, 0.0), as_floats), scorer
 
 
 def moved_by_decoding() -> np.ndarray[Any, Any]:

@@ -169,10 +169,12 @@ def test_points_in_flight_change_what_is_asked_and_are_kept_away_from() -> None:
 
 def test_a_believer_learns_from_what_it_believes() -> None:
     """Pending points have the mean of a model of the told values, so the next model goes there."""
-    run = optimizer(surrogate="gp", acquisition="mean", escape=None, initial=6)
+    run = optimizer(surrogate="gp", acquisition="mean", escape=None, initial=6, warp=None)
     advance(run, 6)
     first = run.ask()
-    unaware = optimizer(surrogate="gp", acquisition="mean", escape=None, initial=6, batch=None)
+    unaware = optimizer(
+        surrogate="gp", acquisition="mean", escape=None, initial=6, batch=None, warp=None
+    )
     advance(unaware, 6)
     assert same(first.x, unaware.ask().x)
     second = run.ask()
@@ -213,7 +215,7 @@ def test_a_model_that_cannot_be_trained_is_replaced_by_a_far_point(
 
 
 def test_the_scale_is_chosen_at_the_first_model_and_kept() -> None:
-    run = optimizer(scaling="mean_width:budget=0.3,unit=1.0", acquisition="ucb")
+    run = optimizer(scaling="mean_width:budget=0.3,unit=1.0", acquisition="ucb", warp=None)
     asked = advance(run, 8)[4:]
     assert len({one.c for one in asked}) == 1
     assert asked[0].c != 1.0
@@ -256,10 +258,12 @@ def test_many_observations_at_once_are_fitted_in_part() -> None:
 
 def test_excluding_only_what_is_in_the_way_is_excluding_everything() -> None:
     """Where a mean was maximized again and again, samples lie in the way of its maximum."""
-    gathered = optimizer(acquisition="mean", escape=None)
+    gathered = optimizer(acquisition="mean", escape=None, warp=None)
     advance(gathered, 16)
     told = gathered.history
-    run = optimizer(acquisition="mean", maximizer="bab", escape="exclude:first=0.2,last=0.2")
+    run = optimizer(
+        acquisition="mean", maximizer="bab", escape="exclude:first=0.2,last=0.2", warp=None
+    )
     run.tell([one.x for one in told], [one.y for one in told])
     asked = run.ask()
     X, y = np.array([one.z for one in told]), -np.array([one.y for one in told])

@@ -247,6 +247,7 @@ def test_a_hundred_dimensions_through_a_few() -> None:
         surrogate="gp:ard=True",
         maximizer="lbfgs:weak",
         initial=8,
+        warp=None,
         seed=2,
     )
     advance(run, 24, problem)
