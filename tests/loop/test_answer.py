@@ -12,8 +12,8 @@ import pytest
 import nnbo_mip as nm
 from nnbo_mip.loop.answer import suggested
 from nnbo_mip.loop.escape import Escaped
-from nnbo_mip.loop.warping import as_floats
 from nnbo_mip.loop.suggestion import Suggestion
+from nnbo_mip.loop.warping import as_floats
 from nnbo_mip.space import Space
 
 # In these units most points change when they are decoded and encoded again.
