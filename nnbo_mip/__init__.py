@@ -1,4 +1,4 @@
-"""The exact maximum of trained ReLU networks, with proofs that can be checked.
+"""Bayesian optimization that proves which point is next; the exact maximum of ReLU networks.
 
 >>> import nnbo_mip as nm
 >>> net = nm.Network.from_layers([([[2.0], [-1.0]], [1.0, 3.0]), ([[1.0, 0.5]], [0.0])])

@@ -41,7 +41,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="The exact maximum of trained ReLU networks, with proofs that can be checked.",
+    help="The exact maximum of acquisitions and of trained ReLU networks, with proofs that can be "
+    "checked.",
     epilog=EXIT_CODES,
 )
 

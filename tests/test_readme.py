@@ -20,11 +20,19 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
 
 
-def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_examples_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     for block in blocks("python"):
         exec(compile(block, "README.md", "exec"), names)
+    printed = capsys.readouterr().out
+    proved = "proved  18 of 18 choices of a model are certified best"
+    assert proved in README
+    assert proved in printed
+    assert printed.count("optimal ucb ") == 18
+    assert len(nm.BayesianOptimizer.open("branin.db").history) == 16
     assert names["answer"].confirmed
     commands = [
         line.removeprefix("nnbo-mip ")
@@ -32,7 +40,7 @@ def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         for line in block.splitlines()
         if line.startswith("nnbo-mip ")
     ]
-    assert len(commands) == 3
+    assert len(commands) == 5
     for command in commands:
         result = CliRunner().invoke(app, command.split())
         assert result.exit_code == 0, result.output

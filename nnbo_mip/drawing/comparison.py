@@ -158,6 +158,7 @@ def _draw_distances(axes: Axes, comparison: Comparison, shown: list[Mark]) -> No
     floor = _floor([*places.values(), miss])
     axes.set_xscale("log")
     axes.set_yscale("log")
+    axes.set_xlim(*_decades([max(comparison.rows[k].seconds, SHORTEST) for k in places]))
     for k, distance in places.items():
         seconds = max(comparison.rows[k].seconds, SHORTEST)
         axes.plot(
@@ -194,6 +195,13 @@ def _draw_distances(axes: Axes, comparison: Comparison, shown: list[Mark]) -> No
     axes.grid(visible=True, color="#EEEEEE")
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def _decades(numbers: list[float]) -> tuple[float, float]:
+    """Return the powers of ten between which numbers > 0 lie, so that ticks have room."""
+    low = math.floor(math.log10(min(numbers)))
+    high = math.ceil(math.log10(max(numbers)))
+    return 10.0**low, 10.0 ** max(high, low + 1)
 
 
 def _floor(distances: list[float]) -> float:

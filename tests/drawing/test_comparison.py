@@ -105,6 +105,7 @@ def test_distances_are_to_the_bound_where_one_is_proven(monkeypatch: pytest.Monk
         [[2.0, 2.5]],
     ]
     assert axes.get_ylabel() == "below the proven bound by"
+    assert axes.get_xlim() == (1.0, 10.0)
     low, high = axes.get_ylim()
     assert 0.01 < low < 0.5 < 2.5 < high
 
