@@ -43,6 +43,14 @@ class JournalError(NnboError, OSError):
     """A journal could not be written or read; what was told is kept in memory."""
 
 
+class StoreError(NnboError, OSError):
+    """A store of results could not be written or read."""
+
+
+class ClusterError(NnboError, ConnectionError):
+    """A Dask cluster cannot be reached, or cannot run the units of an experiment."""
+
+
 class NnboWarning(UserWarning):
     """Root of every warning that nnbo_mip issues."""
 

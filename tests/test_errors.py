@@ -15,6 +15,8 @@ BUILT_IN = {
     errors.TrainingError: RuntimeError,
     errors.FileFormatError: ValueError,
     errors.JournalError: OSError,
+    errors.StoreError: OSError,
+    errors.ClusterError: ConnectionError,
     errors.JournalWarning: UserWarning,
     errors.EvaluationWarning: UserWarning,
     errors.UncertifiedWarning: UserWarning,

@@ -1,0 +1,1 @@
+"""Experiments: run from one file, kept in one store."""

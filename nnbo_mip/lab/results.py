@@ -1,0 +1,320 @@
+"""`Results`: what a store holds of an experiment, as NumPy columns."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from nnbo_mip.checks import check_choice
+from nnbo_mip.errors import InputError
+from nnbo_mip.lab.curves import METRICS, Curves, best_so_far
+from nnbo_mip.lab.database import reading
+from nnbo_mip.lab.frame import Frame
+from nnbo_mip.lab.nearest import nearest
+from nnbo_mip.loop.plain import point_in
+from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.space.arrays import IntArray
+
+PLAN: Mapping[str, type] = {
+    "position": int,
+    "problem": str,
+    "method": str,
+    "surrogate": str,
+    "acquisition": str,
+    "maximizer": str,
+    "budget": float,
+    "variant": str,
+}
+
+UNITS: Mapping[str, type] = {
+    "key": str,
+    "instance": int,
+    "starts": int,
+    "steps": int,
+    "dimension": int,
+    "direction": str,
+    "optimum": float,
+    "scaled": bool,
+    "status": str,
+    "environment": float,
+    "started": float,
+    "seconds": float,
+    "cpu_seconds": float,
+    "message": str,
+}
+
+OBSERVATIONS: Mapping[str, type] = {
+    "unit": int,
+    "number": int,
+    "y": float,
+    "truth": float,
+    "seconds": float,
+}
+
+STEPS: Mapping[str, type] = {
+    "unit": int,
+    "number": int,
+    "status": str,
+    "value": float,
+    "bound": float,
+    "gap": float,
+    "kind": str,
+    "engine": str,
+    "head": str,
+    "mean": float,
+    "std": float,
+    "c": float,
+    "eps": float,
+    "doublings": int,
+    "seconds": float,
+    "fit_seconds": float,
+    "ask_seconds": float,
+    "evaluations": int,
+    "time_limited": bool,
+}
+
+MESSAGES: Mapping[str, type] = {"unit": int, "number": int, "message": str}
+
+ATTEMPTS: Mapping[str, type] = {
+    "unit": int,
+    "number": int,
+    "outcome": str,
+    "started": float,
+    "seconds": float,
+    "host": str,
+    "message": str,
+}
+
+BATCH = 50_000
+"""Rows that are in memory as Python's objects at once."""
+
+
+@dataclass(frozen=True)
+class ExperimentRecord:
+    """What the store says of an experiment as a whole.
+
+    Parameters
+    ----------
+    id : int
+    name, description : str
+    file : str
+        The text of its file when it was run last.
+    metrics : tuple of str
+        What is to be reported.
+    created, changed : float
+        When it was first run, and when its plan was last written; seconds since 1970.
+    """
+
+    id: int
+    name: str
+    description: str
+    file: str
+    metrics: tuple[str, ...]
+    created: float
+    changed: float
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """Reads one experiment of a store; what was read is kept.
+
+    Parameters
+    ----------
+    path : Path
+    experiment : ExperimentRecord
+    """
+
+    path: Path
+    experiment: ExperimentRecord
+
+    @classmethod
+    def open(cls, path: str | Path, experiment: str | None = None) -> Self:
+        """Open a store.
+
+        Parameters
+        ----------
+        path : path
+        experiment : str, optional
+            Its name; may be left out where the store holds one.
+        """
+        records = experiments(path)
+        if experiment is None and len(records) == 1:
+            return cls(Path(path), records[0])
+        named = [record for record in records if record.name == experiment]
+        if not named:
+            names = [record.name for record in records]
+            asked = "none was named" if experiment is None else f"got {experiment!r}"
+            advice = nearest(experiment or "", names) or "name one of them."
+            raise InputError(
+                f"the store {str(path)!r} holds the experiments {', '.join(names) or 'none'}; "
+                f"{asked}; {advice if names else 'run one first.'}"
+            )
+        return cls(Path(path), named[0])
+
+    # -- frames -------------------------------------------------------------------------
+
+    @cached_property
+    def units(self) -> Frame:
+        """One row for each unit of the plan, in its order, whatever became of it.
+
+        ``unit``, and the columns of the tables ``plan`` and ``units``; ``attempts``, how often it
+        was tried.
+        """
+        chosen = [f"p.{name}" for name in PLAN] + [f"u.{name}" for name in UNITS]
+        return self._frame(
+            f"SELECT p.unit, {', '.join(chosen)}, "
+            "(SELECT count(*) FROM attempts a WHERE a.unit = p.unit) "
+            "FROM plan p JOIN units u ON u.id = p.unit WHERE p.experiment = ? ORDER BY p.position",
+            {"unit": int, **PLAN, **UNITS, "attempts": int},
+        )
+
+    @cached_property
+    def observations(self) -> Frame:
+        """One row for each evaluation of the finished units, ordered by unit and number.
+
+        The columns of the table but ``x``, and ``best`` and ``regret`` (`curves`), the latter NaN
+        where the optimum is not known.
+        """
+        frame = self._frame(self._of_the_plan("observations", OBSERVATIONS), OBSERVATIONS)
+        return frame.with_columns(self._derived(frame))
+
+    @cached_property
+    def steps(self) -> Frame:
+        """One row for each point that a model chose, ordered by unit and number."""
+        return self._frame(self._of_the_plan("steps", STEPS), STEPS)
+
+    @cached_property
+    def messages(self) -> Frame:
+        """``unit``, ``number`` and ``message`` of the steps that said something."""
+        return self._frame(self._of_the_plan("steps", MESSAGES, "AND t.message != ''"), MESSAGES)
+
+    @cached_property
+    def attempts(self) -> Frame:
+        """One row each time that a unit was tried, ordered by unit and number."""
+        return self._frame(self._of_the_plan("attempts", ATTEMPTS), ATTEMPTS)
+
+    # -- parts --------------------------------------------------------------------------
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Labels of the problems, in the order of the plan."""
+        return tuple(dict.fromkeys(self.units["problem"].tolist()))
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Labels of the methods, in the order of the plan."""
+        return tuple(dict.fromkeys(self.units["method"].tolist()))
+
+    def curves(self, problem: str, method: str, metric: str = "regret") -> Curves:
+        """Return a metric of all finished instances of a method on a problem.
+
+        Parameters
+        ----------
+        problem, method : str
+            Labels.
+        metric : {"regret", "best"}
+        """
+        check_choice("metric", metric, METRICS)
+        units = self.units
+        chosen = (units["problem"] == problem) & (units["method"] == method)
+        if not chosen.any():
+            raise InputError(
+                f"the experiment has no method {method!r} on a problem {problem!r}; it has "
+                f"{', '.join(self.methods)} on {', '.join(self.problems)}; choose of these."
+            )
+        rows = units.where(chosen)
+        rows = rows.where(np.argsort(rows["instance"], kind="stable"))
+        finished = rows.where(rows["status"] == "finished")
+        starts, length = int(rows["starts"][0]), int(rows["starts"][0] + rows["steps"][0])
+        values = np.full((len(finished), length), np.nan)
+        begins, ends = self._bounds(finished["unit"])
+        column = self.observations[metric]
+        for row, (begin, end) in enumerate(zip(begins, ends, strict=True)):
+            values[row, : end - begin] = column[begin:end]
+            values[row, end - begin :] = column[end - 1] if end > begin else np.nan
+        return Curves(
+            problem, method, metric, starts, finished["instance"], finished["unit"], values
+        )
+
+    def points(self, unit: int) -> list[Any]:
+        """Return the points of a unit in order, arrays (d,) or dicts in the user's units."""
+        with reading(self.path) as connection:
+            rows = connection.execute(
+                "SELECT x FROM observations WHERE unit = ? ORDER BY number", (int(unit),)
+            ).fetchall()
+        return [point_in(json.loads(x)) for (x,) in rows]
+
+    def settings(self, unit: int) -> dict[str, Any]:
+        """Return everything that the outcome of a unit depends on."""
+        return self._json("SELECT content FROM units WHERE id = ?", int(unit))
+
+    def environment(self, environment: float) -> dict[str, Any]:
+        """Return the machine and the versions that the column ``environment`` stands for."""
+        return self._json("SELECT content FROM environments WHERE id = ?", int(environment))
+
+    # -- reading ------------------------------------------------------------------------
+
+    def _of_the_plan(self, table: str, columns: Mapping[str, type], which: str = "") -> str:
+        chosen = ", ".join(f"t.{name}" for name in columns)
+        return (
+            f"SELECT {chosen} FROM plan p CROSS JOIN {table} t ON t.unit = p.unit "
+            f"WHERE p.experiment = ? {which} ORDER BY p.unit, t.number"
+        )
+
+    def _frame(self, query: str, types: Mapping[str, type]) -> Frame:
+        with reading(self.path) as connection:
+            found = connection.execute(query, (self.experiment.id,))
+            parts = [Frame.of_rows(found.fetchmany(BATCH), types)]
+            while len(parts[-1]) == BATCH:
+                parts.append(Frame.of_rows(found.fetchmany(BATCH), types))
+        return Frame.stacked(parts)
+
+    def _json(self, query: str, key: int) -> dict[str, Any]:
+        with reading(self.path) as connection:
+            row = connection.execute(query, (key,)).fetchone()
+        if row is None:
+            raise InputError(
+                f"the store {str(self.path)!r} has no entry {key}; see the frame units."
+            )
+        return dict(json.loads(row[0]))
+
+    # -- what follows from the facts ------------------------------------------------------
+
+    def _derived(self, frame: Frame) -> dict[str, FloatArray]:
+        """Return best and regret of every observation."""
+        present, begins = np.unique(frame["unit"], return_index=True)
+        order = np.argsort(self.units["unit"])
+        rows = order[np.searchsorted(self.units["unit"], present, sorter=order)]
+        signs = np.where(self.units["direction"][rows] == "minimize", 1.0, -1.0)
+        lengths = np.diff(np.append(begins, len(frame)))
+        optimum = np.repeat(self.units["optimum"][rows], lengths)
+        truth = best_so_far(frame["truth"], begins, signs)
+        return {
+            "best": best_so_far(frame["y"], begins, signs),
+            "regret": np.repeat(signs, lengths) * (truth - optimum),
+        }
+
+    def _bounds(self, units: IntArray) -> tuple[IntArray, IntArray]:
+        """Return where the observations of units begin and end."""
+        column = self.observations["unit"]
+        return np.searchsorted(column, units, "left"), np.searchsorted(column, units, "right")
+
+
+def experiments(path: str | Path) -> tuple[ExperimentRecord, ...]:
+    """Return what a store holds, in the order in which it was first run."""
+    with reading(Path(path)) as connection:
+        rows: list[sqlite3.Row] = connection.execute(
+            "SELECT id, name, description, file, metrics, created, changed FROM experiments "
+            "ORDER BY id"
+        ).fetchall()
+    return tuple(
+        ExperimentRecord(row[0], row[1], row[2], row[3], tuple(json.loads(row[4])), row[5], row[6])
+        for row in rows
+    )
