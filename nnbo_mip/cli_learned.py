@@ -12,7 +12,7 @@ from nnbo_mip.cli_space_file import read_space
 from nnbo_mip.errors import InputError, MissingExtraError
 from nnbo_mip.exact.certificate import Direction
 from nnbo_mip.exact.inputs import as_direction
-from nnbo_mip.loop.defaults import with_size
+from nnbo_mip.loop.defaults import surrogate_for
 from nnbo_mip.loop.sample import value_of_failures
 from nnbo_mip.loop.settings import as_space
 from nnbo_mip.loop.spread_designs import Sobol
@@ -144,8 +144,8 @@ def _turned(y: FloatArray, direction: Direction) -> FloatArray:
 
 
 def surrogate_spec(spec: str, space: Space) -> object:
-    """Return a surrogate's name with the size that suits the dimension, as a run has it."""
-    return with_size(spec, space.model().dimension)
+    """Return a surrogate's name with the options that a run gives it."""
+    return surrogate_for(spec, space.model().dimension)
 
 
 def seeded(registry: Registry[Any], spec: object, seed: int) -> Any:

@@ -1,4 +1,9 @@
-"""Sizes of surrogates that are chosen by name: such that the exact step closes in its time."""
+"""What a run takes where the user leaves it open: a family, its options, its acquisition.
+
+Chosen so that the exact step closes in its time where it can, and by the figures of
+``docs/choosing.md``. Up to `FEW_INPUTS` coordinates a Gaussian process; beyond, where boxes no
+longer close its gap, a Bayesian RVFL network.
+"""
 
 from __future__ import annotations
 
@@ -6,35 +11,76 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from nnbo_mip.errors import InputError
+from nnbo_mip.surrogates.abstract import Capability, Surrogate
 from nnbo_mip.surrogates.families import registry
 
-MANY_INPUTS = 8
+FEW_INPUTS, SOME_INPUTS, MANY_INPUTS = 3, 6, 8
 
-SIZES_FOR_MANY_INPUTS: Mapping[str, Mapping[str, object]] = MappingProxyType(
+Options = Mapping[str, object]
+
+FAMILY_OPTIONS: Mapping[str, Options] = MappingProxyType(
+    {
+        "gp": MappingProxyType(
+            {"kernel": "matern", "ard": True, "n_restarts": 3, "length_scale_prior": "dimension"}
+        ),
+    }
+)
+"""What a name alone stands for; with options of its own it is taken as it is written."""
+
+OPTIONS_FOR_SOME_INPUTS: Mapping[str, Options] = MappingProxyType(
+    {"brvfl": MappingProxyType({"n_hidden": 100})}
+)
+"""What does beyond `FEW_INPUTS` coordinates and up to `SOME_INPUTS`: few enough units to close."""
+
+OPTIONS_FOR_MANY_INPUTS: Mapping[str, Options] = MappingProxyType(
     {"nomu": MappingProxyType({"hidden": (16,)})}
 )
-"""What differs from the family's own defaults from `MANY_INPUTS` coordinates on."""
+"""What does from `MANY_INPUTS` coordinates on."""
 
 
-def with_size(surrogate: object, dimension: int) -> object:
-    """Return a surrogate, with the size for a dimension where a name leaves it open.
+def surrogate_for(given: object, dimension: int) -> object:
+    """Return a surrogate, with what a name leaves open.
 
     Parameters
     ----------
-    surrogate : str, mapping or Surrogate
-        An object is returned as it is.
+    given : None, str, mapping or Surrogate
+        None is the default family; an object is returned as it is.
     dimension : int
         Coordinates of the model, a level of a category counts as one.
     """
-    if dimension < MANY_INPUTS or not isinstance(surrogate, str | Mapping):
-        return surrogate
-    name = surrogate.get("name") if isinstance(surrogate, Mapping) else surrogate
-    if isinstance(name, str) and name not in registry.available():
-        name = name.partition(":")[0].strip()  # a name with options, not a preset
-    sizes = SIZES_FOR_MANY_INPUTS.get(str(name))
-    if sizes is None:
-        return surrogate
+    if given is None:
+        given = "gp" if dimension <= FEW_INPUTS else "brvfl"
+    if not isinstance(given, str | Mapping):
+        return given
     try:
-        return registry.create(surrogate, **sizes)
-    except InputError:  # the user chose a size, or something that is refused without one as well
-        return surrogate
+        name, own = registry.parsed(given)
+        ours = _options(name, dimension, alone=not own)
+        open_ones = {key: value for key, value in ours.items() if key not in own}
+        return registry.create(given, **open_ones) if open_ones else given
+    except InputError:  # the user's options exclude ours, or are refused without them as well
+        return given
+
+
+def acquisition_for(given: object, surrogate: Surrogate) -> object:
+    """Return an acquisition, that of a family where it is left open.
+
+    Parameters
+    ----------
+    given : None, str, mapping or Acquisition
+    surrogate : Surrogate
+    """
+    if given is not None:
+        return given
+    if Capability.STD not in surrogate.capabilities:
+        return "mean"
+    return "ucb" if surrogate.name == "nomu" else "ei"
+
+
+def _options(name: str, dimension: int, alone: bool) -> Options:
+    """Return a family's options in so many coordinates."""
+    chosen = dict(FAMILY_OPTIONS.get(name, {})) if alone else {}
+    if FEW_INPUTS < dimension <= SOME_INPUTS:
+        chosen |= OPTIONS_FOR_SOME_INPUTS.get(name, {})
+    if dimension >= MANY_INPUTS:
+        chosen |= OPTIONS_FOR_MANY_INPUTS.get(name, {})
+    return chosen

@@ -38,10 +38,11 @@ class BayesianOptimizer:
     ----------
     space : Space or whatever `Space.coerce` takes
         The user's domain.
-    surrogate : str, dict or Surrogate
-        What learns from observations. A name without sizes gets those that suit the dimension.
-    acquisition : str, dict or Acquisition
-        What makes a score of what was learned.
+    surrogate : str, dict or Surrogate, optional
+        What learns from observations. Left out, a family whose exact step closes at this
+        dimension; a name without options gets those of ``docs/choosing.md``.
+    acquisition : str, dict or Acquisition, optional
+        What makes a score of what was learned; left out, that of the family.
     maximizer : str, dict or Maximizer
         What finds the best point of it; ``auto``, ``bab`` and ``mip`` prove.
     direction : {"minimize", "maximize"}
@@ -101,8 +102,8 @@ class BayesianOptimizer:
     def __init__(
         self,
         space: object,
-        surrogate: object = "nomu",
-        acquisition: object = "ucb",
+        surrogate: object = None,
+        acquisition: object = None,
         maximizer: object = "auto",
         direction: str = "minimize",
         initial: object = None,

@@ -17,7 +17,7 @@ from nnbo_mip.errors import FileFormatError, InputError, UnsupportedError
 from nnbo_mip.exact.certificate import Direction
 from nnbo_mip.exact.inputs import as_direction, as_gap, as_seed, as_time_limit
 from nnbo_mip.loop.batches import Batch, batch_of
-from nnbo_mip.loop.defaults import with_size
+from nnbo_mip.loop.defaults import acquisition_for, surrogate_for
 from nnbo_mip.loop.designs import Design, design_of
 from nnbo_mip.loop.embeddings import Embedding, embedding_of
 from nnbo_mip.loop.escape import Escape, escape_of
@@ -105,7 +105,9 @@ class Settings:
         embedding = embedding_of(given["embedding"])
         embedded = embedding.embedded(made_space, seed_for(made_seed, 0, Purpose.EMBED))
         dimension = (embedded or made_space).model().dimension
-        given["surrogate"] = with_size(given["surrogate"], dimension)
+        surrogate = surrogates.create(surrogate_for(given["surrogate"], dimension))
+        given["surrogate"] = surrogate
+        given["acquisition"] = acquisition_for(given["acquisition"], surrogate)
         made: dict[str, Any] = {name: door(given[name]) for name, door in DOORS.items()}
         settings = cls(
             space=made_space,

@@ -35,6 +35,15 @@ __all__ = ["GaussianProcess", "GpBelief", "pure"]
 LIKELIHOODS = {"sklearn": sklearn_likelihood, "gpytorch": gpytorch_likelihood}
 GPYTORCH_NU = (0.5, 1.5, 2.5)
 PRIORS = ("none", "dimension")
+LISTS = (
+    "length_scale",
+    "length_scale_bounds",
+    "amplitude_bounds",
+    "mixture_bounds",
+    "noise_bounds",
+    "y_range",
+)
+"""Options that can be several numbers."""
 
 Range = tuple[float, float] | str
 
@@ -119,6 +128,10 @@ class GaussianProcess(Surrogate):
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
+        for name in LISTS:
+            given = getattr(self, name)
+            if isinstance(given, list):  # as JSON and TOML have it
+                object.__setattr__(self, name, tuple(given))
         check_choice("kernel", self.kernel, FORMS)
         check_choice("backend", self.backend, tuple(LIKELIHOODS))
         check_choice("length_scale_prior", self.length_scale_prior, PRIORS)

@@ -182,10 +182,10 @@ def test_a_believer_learns_from_what_it_believes() -> None:
     told = np.array([one.z for one in run.history])
     y = -np.array([one.y for one in run.history])
     seed = seed_for(0, 6, Purpose.BELIEVE)
-    mean = nm.surrogates.create("gp", seed=seed).fit(told, y).mean(believed)
+    mean = replace(run.settings.surrogate, seed=seed).fit(told, y).mean(believed)
     X, values = np.concatenate([told, believed]), np.concatenate([y, mean])
     seed = seed_for(0, 1, Purpose.FIT)
-    expected = nm.surrogates.create("gp", seed=seed).fit(X, values)
+    expected = replace(run.settings.surrogate, seed=seed).fit(X, values)
     assert second.mean == -float(expected.mean(BOX.encode(second.x))[0])
 
 

@@ -151,8 +151,8 @@ def test_a_run_learns_in_the_embedding_and_answers_in_the_space(spec: str) -> No
 
 def test_the_size_of_models_is_that_for_the_embedding() -> None:
     wide = Space.box([0.0] * 20, [1.0] * 20)
-    assert BayesianOptimizer(wide).settings.surrogate.hidden == (16,)  # type: ignore[attr-defined]
-    run = BayesianOptimizer(wide, embedding="hashed:dimension=4")
+    assert BayesianOptimizer(wide, "nomu").settings.surrogate.hidden == (16,)  # type: ignore[attr-defined]
+    run = BayesianOptimizer(wide, "nomu", embedding="hashed:dimension=4")
     assert run.settings.surrogate.hidden == (32, 32)  # type: ignore[attr-defined]
     assert len(run.settings.initial.points(run.settings.search)) == 16  # 8 + 2 e
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
-from nnbo_mip.loop.defaults import with_size
+from nnbo_mip.loop.defaults import surrogate_for
 from nnbo_mip.loop.optimizer import BayesianOptimizer
 from nnbo_mip.space import Integer, Real, Space
 from nnbo_mip.surrogates.brvfl import Brvfl
@@ -98,16 +98,41 @@ def test_maximizers_are_asked_for_their_abilities_first() -> None:
 
 def test_names_without_sizes_get_those_that_suit_the_dimension() -> None:
     few, many = nm.surrogates.create("nomu"), nm.surrogates.create("nomu", hidden=(16,))
-    settings = BayesianOptimizer([(0.0, 1.0)] * 7).settings
+    settings = BayesianOptimizer([(0.0, 1.0)] * 7, "nomu").settings
     assert settings.surrogate == few
     assert few.hidden == (32, 32)  # type: ignore[attr-defined]
-    assert BayesianOptimizer([(0.0, 1.0)] * 8).settings.surrogate == many
+    assert BayesianOptimizer([(0.0, 1.0)] * 8, "nomu").settings.surrogate == many
     for given in ("nomu:hidden=(5,)", {"name": "nomu", "hidden": (5,)}, few, "nomu:thesis"):
-        assert nm.surrogates.create(with_size(given, 20)) == nm.surrogates.create(given)
-    assert nm.surrogates.create(with_size("nomu:epochs=3", 20)) == replace(many, epochs=3)  # type: ignore[type-var]
-    assert nm.surrogates.create(with_size("brvfl", 20)) == nm.surrogates.create("brvfl")
+        assert nm.surrogates.create(surrogate_for(given, 20)) == nm.surrogates.create(given)
+    assert surrogate_for("nomu:epochs=3", 20) == replace(many, epochs=3)  # type: ignore[type-var]
+    assert nm.surrogates.create(surrogate_for("brvfl", 3)) == nm.surrogates.create("brvfl")
+    for dimension in (4, 6):
+        assert surrogate_for("brvfl", dimension) == nm.surrogates.create("brvfl", n_hidden=100)
+    assert nm.surrogates.create(surrogate_for("brvfl", 7)) == nm.surrogates.create("brvfl")
     with pytest.raises(nm.InputError, match="did you mean"):
-        nm.surrogates.create(with_size("nomu:epoch=3", 20))
+        nm.surrogates.create(surrogate_for("nomu:epoch=3", 20))
+
+
+def test_a_name_alone_gets_the_options_of_its_family() -> None:
+    alone = surrogate_for("gp", 2)
+    assert alone == nm.surrogates.create(
+        "gp", kernel="matern", ard=True, n_restarts=3, length_scale_prior="dimension"
+    )
+    written = surrogate_for("gp:kernel=rbf", 2)
+    assert nm.surrogates.create(written) == nm.surrogates.create("gp", kernel="rbf")
+
+
+@pytest.mark.parametrize(("dimension", "family"), [(1, "gp"), (3, "gp"), (4, "brvfl")])
+def test_what_is_left_open_is_chosen_by_the_dimension(dimension: int, family: str) -> None:
+    settings = BayesianOptimizer([(0.0, 1.0)] * dimension).settings
+    assert settings.surrogate == nm.surrogates.create(surrogate_for(family, dimension))
+    assert settings.acquisition == nm.acquisitions.create("ei")
+
+
+def test_an_acquisition_that_is_left_open_is_that_of_the_family() -> None:
+    for family, name in {"nomu": "ucb", "deep_ensemble": "ei", "brvfl": "ei"}.items():
+        settings = BayesianOptimizer([(0.0, 1.0)], family).settings
+        assert settings.acquisition == nm.acquisitions.create(name)
 
 
 @pytest.mark.parametrize(
