@@ -92,8 +92,12 @@ class Asking:
             return settings.restart.fresh_points(settings.initial, self._search, seed, known)
         points = settings.initial.points(self._search, seed, known)
         wanted = len(points) - sum(not told.failed for told in observed)
-        least = len(settings.initial.given) if isinstance(settings.initial, Given) else 0
-        return points[: max(wanted, least)]
+        if not isinstance(settings.initial, Given):
+            return points[: max(wanted, 0)]
+        count = len(settings.initial.given)
+        asked_for = [z for z in points[:count] if not (known == z).all(axis=1).any()]
+        rows = np.array([*asked_for, *points[count:]]).reshape(-1, points.shape[1])
+        return rows[: max(wanted, len(asked_for))]
 
     def _restart(self, state: State, stage: Stage, keep: bool, message: str) -> Event | None:
         """Return the first point of a new stage, None where there is no fresh point."""

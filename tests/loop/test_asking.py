@@ -40,6 +40,15 @@ def test_the_initial_points_are_those_of_the_design() -> None:
     assert [one.number for one in asked] == [0, 1, 2, 3]
 
 
+def test_given_points_that_were_told_are_not_asked_again() -> None:
+    points = [[99.1, -2.0], [100.0, -1.5], [100.7, -2.5]]
+    run = optimizer(initial=points)
+    run.tell(points[1], 3.0)
+    run.tell(points[0], failed=True)
+    assert same(run.ask().x, points[2])
+    assert run.ask().status != "initial"
+
+
 def test_no_sampled_point_scores_above_the_bound() -> None:
     run = optimizer(maximizer="bab", escape=None)
     asked = advance(run, 5)[-1]
