@@ -53,6 +53,11 @@ class KernelUnits(Units):
         How far a computed correlation may be from exact.
     gram : (n, n) array
         Computed correlations between the points.
+    second_moment : float
+        E (w . t)^2 of the spectrum for unit t: no second directional derivative by the scaled
+        inputs is larger.
+    slope_error : float
+        How far a computed derivative by a scaled input may be from exact.
     """
 
     def __init__(self, readout: GpReadout, domain: Domain) -> None:
@@ -76,14 +81,16 @@ class KernelUnits(Units):
         r = cdist(self._points, self._points)
         self.gram = self.profile.value(r * r)
         self._moments = self.profile.moments
-        self._second_moment = -2.0 * float(self.profile.derivatives(np.zeros(1))[0][0])
+        self.second_moment = -2.0 * float(self.profile.derivatives(np.zeros(1))[0][0])
+        bent = max(self._growth, self.second_moment)
+        self.slope_error = 2.0 * bent * (self.error + 64.0 * UNIT_ROUNDOFF)
 
     def forms(self, center: FloatArray, radius: FloatArray) -> Forms:
         """Return the forms over boxes (d, B)."""
         read, p = self._readout, self.profile
         u = (0.5 * center.T - 0.5 * read.x_center) / (0.5 * read.x_scale) / read.length_scale
         v = u[:, None, :] - self._points
-        sides = self._scaled(radius)
+        sides = self.scaled(radius)
         sizes = np.abs(v)
         s = np.square(v).sum(axis=2)
         shrink = 1.0 + 8.0 * UNIT_ROUNDOFF * (len(center) + 2)
@@ -134,16 +141,16 @@ class KernelUnits(Units):
 
     def changes(self, radius: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Bound what is left of a function of norm 1 over boxes (d, B) after 0 to 2 orders."""
-        squared = np.square(self._scaled(radius)).sum(axis=1) * (1.0 + 1e-12)
+        squared = np.square(self.scaled(radius)).sum(axis=1) * (1.0 + 1e-12)
         fourth, sixth = self._moments
         none = np.sqrt(2.0 * (1.0 - self.profile.value(squared)) + 64.0 * UNIT_ROUNDOFF)
         if self.is_smooth:
-            none = np.minimum(none, np.sqrt(self._second_moment * squared))
+            none = np.minimum(none, np.sqrt(self.second_moment * squared))
         one = 0.5 * np.sqrt(fourth) * squared
         two = np.sqrt(sixth) / 6.0 * squared**1.5
         return none * (1.0 + 1e-12), one * (1.0 + 1e-12), two * (1.0 + 1e-12)
 
-    def _scaled(self, radius: FloatArray) -> FloatArray:
+    def scaled(self, radius: FloatArray) -> FloatArray:
         """Return half sides (B, d) in length-scales, rounded up."""
         return np.asarray(radius.T * self._unit * (1.0 + 8.0 * UNIT_ROUNDOFF))
 

@@ -21,9 +21,11 @@ TANH = ("std", "variance", "noisy", "features")
 
 
 def random_process(
-    rng, d, n, kernel=("rbf", 2.5), noise=1e-5, length=0.5, amplitude=1.0, repeated=False
+    rng, d, n, kernel=("rbf", 2.5), noise=1e-5, length=0.5, amplitude=1.0, repeated=False, near=None
 ):
     points = rng.uniform(-1.0, 1.5, (n, d))
+    if near is not None:  # a run has gathered most of them round an optimum
+        points[1:] = points[0] + near * rng.normal(size=(n - 1, d))
     if repeated:
         points[n // 2 :] = points[: n - n // 2]
     lengths = length * 10.0 ** rng.uniform(-0.3, 0.3, d)

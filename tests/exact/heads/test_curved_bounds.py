@@ -57,10 +57,13 @@ class Case:
             noise, length = 10.0 ** rng.uniform(-8.0, -1.0), 10.0 ** rng.uniform(-4.0, 1.0)
             count, repeated = int(rng.integers(1, 7)), bool(rng.random() < 0.3)
             amplitude = 10.0 ** rng.uniform(-2.0, 2.0)
+            near = 10.0 ** rng.uniform(-4.0, -1.0) if wild and seed % 10 < 3 else None
+            if near is not None:
+                length = 10.0 ** rng.uniform(-1.0, 0.5)
             if not wild:
                 kernel, noise, length, count = KERNELS[seed % 3 + 2], 1e-3, 0.5, 5
             self.readout = random_process(
-                rng, d, count, kernel, noise, length, float(amplitude), repeated
+                rng, d, count, kernel, noise, length, float(amplitude), repeated, near
             )
             self.units = KernelUnits(self.readout, self.domain)
             self.rows = UnitRows.of_posterior(self.units, self.readout)
@@ -210,6 +213,11 @@ def prior_too_stiff(monkeypatch):
     )
 
 
+def slopes_too_small(monkeypatch):
+    honest = PosteriorPart._by_slopes
+    monkeypatch.setattr(PosteriorPart, "_by_slopes", lambda *args: 0.3 * honest(*args))
+
+
 FLAWS = [
     (third_too_small, wrong_forms, False),
     (lines_too_low, wrong_forms, False),
@@ -218,6 +226,7 @@ FLAWS = [
     (curvature_forgotten, wrong_sums, False),
     (norm_too_small, wrong_sums, False),
     (prior_too_stiff, wrong_stds, False),
+    (slopes_too_small, wrong_stds, True),
 ]
 
 

@@ -18,6 +18,17 @@ observations with some noise; hence |y(x)|^2 <= a, and as a posterior varies no 
 whatever the condition of L. Ends of the std come from this and from the sums. Far from all
 points y hardly changes although x does, so |L^-1| |k(x) - k(x')| bounds the first as well.
 
+*Second order.* In the kernel's Hilbert space, with those observations for further coordinates, the
+std is the distance of k(., x) from the space that the observed points span. With P the projection
+onto the rest of it, c the center and t = x - c,
+
+    k(., x) = k(., c) + sum_j t_j d_j k(., c) + R,    |R| <= sqrt(a) sqrt(E (w . t)^4) / 2,
+    |std(x) - std(c)| <= sum_j |t_j| |P d_j k(., c)| + |R|,
+    |P d_j k(., c)|^2 = a E w_j^2 - |L^-1 d_j k(c)|^2.
+
+Where points are dense these slopes are as small as the std itself, and nothing else is of first
+order: amid points that a run has gathered round an optimum, boxes can be some hundred times wider.
+
 *Rounding.* The readout solves (L + dL) y' = k + dk with |dL| <= gamma |L| and |dk| <= a e, so
 that y' - y = L^-1 r with r = dk - dL y', of a norm that the computed inverse R and the size of
 R L - I bound: `off`. With g as computed, which need not be L^-T v, and q = v - L^T g,
@@ -43,9 +54,13 @@ from nnbo_mip.exact.heads.relaxers.spreads import ROUNDING, Spread, SpreadRelaxe
 from nnbo_mip.exact.rounding import gamma
 from nnbo_mip.heads.gp_readout import GpReadout
 from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.space.arrays import BoolArray
 
 LEAST_STD = 1e-9
 """Tangents of the root are taken at no smaller share of the prior's std."""
+
+FLAT = 0.9
+"""Where the ends of the std lie below so much of what the sums say, the ends are taken."""
 
 LARGEST_ERROR = 1e-2
 """Share of its largest norm by which rounding may move y; with more nothing is proven."""
@@ -63,6 +78,8 @@ class PosteriorSpread(Spread):
         a g.
     at
         Where tangents of the root are taken, in standardized units.
+    flat : (B,) bool array
+        Where the ends are closer than the sums.
     top, bottom
         The variance is within ``[bottom, top] - 2 toward . h``.
     reach : float
@@ -73,6 +90,7 @@ class PosteriorSpread(Spread):
     high: FloatArray
     toward: FloatArray
     at: FloatArray
+    flat: BoolArray
     top: FloatArray
     bottom: FloatArray
     least: float
@@ -90,6 +108,9 @@ class PosteriorSpread(Spread):
         factors = weights * self.reach * slope
         sizes = np.abs(self.top) + np.abs(self.bottom) + at**2 + high**2
         constant = factors * constant + ROUNDING * np.abs(factors) * sizes
+        ends = weights * np.where(rising, self.high, self.low)
+        constant = np.where(self.flat, ends + ROUNDING * np.abs(ends), constant)
+        factors = np.where(self.flat, 0.0, factors)
         return -2.0 * factors[:, None] * self.toward, constant
 
 
@@ -115,12 +136,12 @@ class PosteriorPart(SpreadRelaxer):
     def spread(self, drawn: Drawn) -> PosteriorSpread:
         """Bound the std over boxes; see the module."""
         assert isinstance(drawn, DrawnUnits)
-        a, reach = self._readout.amplitude, self._readout.reach
+        a, reach, units = self._readout.amplitude, self._readout.reach, self._units
         v = a * (drawn.forms.value @ self._inverse.T)
         g = v @ self._inverse
         square = np.square(v).sum(axis=1)
         length = np.sqrt(square)
-        by_prior = np.sqrt(a) * self._units.changes(drawn.radius)[0]
+        by_prior = np.sqrt(a) * units.changes(drawn.radius)[0]
         moved = np.minimum(by_prior, self._moved(drawn))
         missed, own_error = self._errors(v, g, moved)
         error = 2.0 * np.sqrt(a) * missed + ROUNDING * (a + square)
@@ -132,8 +153,16 @@ class PosteriorPart(SpreadRelaxer):
         off = self._center_error + ROUNDING * length
         at_most = np.sqrt(np.maximum(a - np.square(np.maximum(length - off, 0.0)), 0.0))
         at_least = np.sqrt(np.maximum(a - np.square(length + off), 0.0))
-        high = np.minimum(np.sqrt(np.maximum(most, 0.0)), at_most + by_prior)
-        high = np.minimum(high, np.sqrt(a))
+        middle = a + square - 2.0 * a * (g * drawn.forms.value).sum(axis=1)
+        own = error + 2.02 * a * (units.error + self._rounding) * np.abs(g).sum(axis=1)
+        at_most = np.minimum(at_most, np.sqrt(np.maximum(middle + own, 0.0)))
+        at_least = np.maximum(
+            at_least, np.sqrt(np.maximum(middle - own - self._center_error**2, 0.0))
+        )
+        by_prior = np.minimum(by_prior, self._by_slopes(drawn))
+        by_sums = np.sqrt(np.maximum(most, 0.0))
+        high = np.minimum(np.minimum(by_sums, at_most + by_prior), np.sqrt(a))
+        flat = high < FLAT * by_sums
         low = np.maximum(np.sqrt(np.maximum(least, 0.0)), at_least - by_prior)
         # The readout's own variance lies a little off the exact one.
         high = np.sqrt(np.square(high) + own_error) * (1.0 + ROUNDING)
@@ -145,11 +174,26 @@ class PosteriorPart(SpreadRelaxer):
             reach * high,
             a * g,
             _middle_root(top - 2.0 * high_sum, most),
+            flat,
             top + own_error,
             bottom - own_error,
             shortest,
             max(reach, 1e-300),
         )
+
+    def _by_slopes(self, drawn: DrawnUnits) -> FloatArray:
+        """Bound |std - std(center)| (B,) to second order; infinite for kernels without one."""
+        units, a = self._units, self._readout.amplitude
+        rest = units.changes(drawn.radius)[1]
+        if not np.isfinite(rest).all():
+            return np.full(len(rest), np.inf)
+        steps = units.scaled(drawn.radius)
+        changes = drawn.forms.slope[:, :, None] * drawn.forms.along * drawn.radius.T[:, None, :]
+        length = a * np.sqrt(np.square(self._inverse @ changes).sum(axis=1))
+        prior = a * units.second_moment * np.square(steps)
+        left = prior - np.square(np.maximum(length - self._slope_error * steps, 0.0))
+        left = np.sqrt(np.maximum(left, 0.0) + 4.0 * self._rounding * prior)
+        return np.asarray((left.sum(axis=1) + np.sqrt(a) * rest) * (1.0 + 1e-12))
 
     def _moved(self, drawn: DrawnUnits) -> FloatArray:
         """Bound |y(x) - y(center)| (B,) by the correlations that change."""
@@ -207,6 +251,9 @@ class PosteriorPart(SpreadRelaxer):
         self._off = 1.2 * solved * (root + entries) + entries
         rows = float(np.linalg.norm(sizes.sum(axis=1)))
         self._center_error = 1.1 * (eps * root + entries + rounding * a * rows)
+        solving = float(np.sqrt(units.second_moment)) * (eps * root + rounding * a * rows)
+        entering = grown * a * units.slope_error * float(np.sqrt(n))
+        self._slope_error = 1.1 * (solving + entering)
         if not (solved < 0.1 and self._off < LARGEST_ERROR * root):
             return singular
         if not self._spare_noise(rounding) > 0.0:
