@@ -54,8 +54,12 @@ def compare(
     direction: Annotated[
         str | None, typer.Option(help="minimize or maximize; else that of the problem.")
     ] = None,
-    surrogate: Annotated[str, typer.Option(help="See nnbo-mip list surrogates.")] = "nomu",
-    acquisition: Annotated[str, typer.Option(help="See nnbo-mip list acquisitions.")] = "ucb",
+    surrogate: Annotated[
+        str | None, typer.Option(help="See nnbo-mip list surrogates; else that of a run.")
+    ] = None,
+    acquisition: Annotated[
+        str | None, typer.Option(help="See nnbo-mip list acquisitions; else that of a run.")
+    ] = None,
     maximizers: Annotated[
         str, typer.Option(help="A comma list; see nnbo-mip list maximizers.")
     ] = "auto,pga,lbfgs,direct,sobol,random",
@@ -77,16 +81,20 @@ def compare(
     A surrogate learns from Sobol points of a test problem, or from observations of yours.
     """
     with sentences():
-        from nnbo_mip.acquisitions.catalogue import registry as acquisitions
         from nnbo_mip.cli_inputs import parse_count, parse_gap, parse_seed, parse_time_limit
-        from nnbo_mip.cli_learned import check_can_be_had, listed, observed, seeded, surrogate_spec
+        from nnbo_mip.cli_learned import (
+            acquisition_of,
+            check_can_be_had,
+            listed,
+            observed,
+            surrogate_of,
+        )
         from nnbo_mip.cli_stages import shown_stages
         from nnbo_mip.drawing import Landscape, draw_comparison
         from nnbo_mip.drawing.figures import check_can_draw
         from nnbo_mip.maximizers.compare import compare as run
         from nnbo_mip.maximizers.compare import created
         from nnbo_mip.maximizers.target import Target
-        from nnbo_mip.surrogates.families import registry as surrogates
 
         loading_is_done()
         drawn_from, stop = parse_seed(seed), parse_gap(gap)
@@ -100,13 +108,14 @@ def compare(
         # What is wrong is said before anything is learned.
         names = listed(maximizers)
         check_can_be_had(created(names, budgets))
-        score = seeded(acquisitions, acquisition, drawn_from)
         seen = observed(problem, n_points, observations, space, value, direction, drawn_from)
-        learner = seeded(surrogates, surrogate_spec(surrogate, seen.space), drawn_from)
+        learner = surrogate_of(surrogate, seen.space, drawn_from)
+        score = acquisition_of(acquisition, learner, drawn_from)
         score.check_served(learner.name, learner.capabilities)
         domain = seen.space.model()
+        family, scored = surrogate or learner.name, acquisition or score.name
         with shown_stages() as stages, _no_warnings_beside_the_table():
-            stages.begin(f"{surrogate} learns from {seen.source}")
+            stages.begin(f"{family} learns from {seen.source}")
             started = time.perf_counter()
             belief = learner.fit(seen.X, seen.y)
             fit_seconds = time.perf_counter() - started
@@ -124,10 +133,10 @@ def compare(
                 progress=stages.receive,
             )
         if as_json:
-            asked = {"surrogate": surrogate, "acquisition": acquisition, "seed": drawn_from}
+            asked = {"surrogate": family, "acquisition": scored, "seed": drawn_from}
             typer.echo(json.dumps(asked | _as_json(table, seen, fit_seconds)))
         else:
-            typer.echo(f"{surrogate} learned from {_learned(seen, fit_seconds)}\n{table}")
+            typer.echo(f"{family} learned from {_learned(seen, fit_seconds)}\n{table}")
             for line in _best_points(table, seen):
                 typer.echo(line)
         if all(row.status == "refused" for row in table):
@@ -138,7 +147,7 @@ def compare(
             )
         if plot is not None:
             target = Target(score.scorer(belief, seen.X, seen.y), domain)
-            title = f"{acquisition} of {surrogate}, which learned from {seen.source}"
+            title = f"{scored} of {family}, which learned from {seen.source}"
             draw_comparison(
                 table, plot, landscape=Landscape(target, seen.space, seen.X), title=title
             )

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
+from nnbo_mip.acquisitions.abstract import Acquisition
+from nnbo_mip.acquisitions.catalogue import registry as acquisitions
 from nnbo_mip.cli_space_file import read_space
 from nnbo_mip.errors import InputError, MissingExtraError
 from nnbo_mip.exact.certificate import Direction
 from nnbo_mip.exact.inputs import as_direction
-from nnbo_mip.loop.defaults import surrogate_for
+from nnbo_mip.loop.defaults import acquisition_for, surrogate_for
 from nnbo_mip.loop.sample import value_of_failures
 from nnbo_mip.loop.settings import as_space
 from nnbo_mip.loop.spread_designs import Sobol
+from nnbo_mip.loop.step import seeded
 from nnbo_mip.loop.tables import read_table
 from nnbo_mip.maximizers.abstract import Maximizer
 from nnbo_mip.problems.catalogue import registry as problems
 from nnbo_mip.registry import Registry, split_at_commas
 from nnbo_mip.space.arrays import FloatArray
 from nnbo_mip.space.space import Space
+from nnbo_mip.surrogates.abstract import Surrogate
+from nnbo_mip.surrogates.families import registry as surrogates
+
+T = TypeVar("T")
 
 FEWEST = 2
 """Observations that a surrogate learns from at least."""
@@ -143,16 +150,21 @@ def _turned(y: FloatArray, direction: Direction) -> FloatArray:
     return np.array(y if direction == "maximize" else -y)
 
 
-def surrogate_spec(spec: str, space: Space) -> object:
-    """Return a surrogate's name with the options that a run gives it."""
-    return surrogate_for(spec, space.model().dimension)
+def surrogate_of(spec: str | None, space: Space, seed: int) -> Surrogate:
+    """Return the surrogate that a run would take; its seed is this one, unless it names one."""
+    made = surrogates.create(surrogate_for(spec, space.model().dimension))
+    return _seeded(made, surrogates, spec, seed)
 
 
-def seeded(registry: Registry[Any], spec: object, seed: int) -> Any:
-    """Make a strategy; one that draws, and is not named with a seed, gets this one."""
-    made = registry.create(spec)
-    named = isinstance(spec, str) and "seed" in registry.parsed(spec)[1]
-    return made if named or not hasattr(made, "seed") else replace(made, seed=seed)
+def acquisition_of(spec: str | None, surrogate: Surrogate, seed: int) -> Acquisition:
+    """Return the acquisition that a run would take with a surrogate; seeds as above."""
+    made = acquisitions.create(acquisition_for(spec, surrogate))
+    return _seeded(made, acquisitions, spec, seed)
+
+
+def _seeded(made: T, registry: Registry[T], spec: str | None, seed: int) -> T:
+    named = spec is not None and "seed" in registry.parsed(spec)[1]
+    return made if named else seeded(made, seed)
 
 
 def listed(text: str) -> list[str]:

@@ -20,7 +20,7 @@ from nnbo_mip.exact.monitor import Progress
 from nnbo_mip.loop.spread_designs import Sobol
 from nnbo_mip.maximizers.compare import MAXIMIZERS
 
-QUICK = "--surrogate brvfl:n_hidden=20 --maximizers bab,random:evaluations=5"
+QUICK = "--surrogate brvfl:n_hidden=20 --acquisition ucb --maximizers bab,random:evaluations=5"
 
 SPACE = """
 [[dimensions]]
@@ -276,8 +276,19 @@ def test_stages_show_the_time_and_what_a_search_says(monkeypatch: pytest.MonkeyP
     assert stages.line() == "grid  0 s"
 
 
-def test_a_seed_of_its_own_is_kept() -> None:
-    own = answer(f"--problem forrester {QUICK.replace('=20', '=20,seed=7')} --points 5 --seed 2")
-    other = answer(f"--problem forrester {QUICK} --points 5 --seed 2")
+@pytest.mark.parametrize("problem", ["forrester", "ackley:dimension=4"])
+def test_what_is_left_open_is_what_a_run_takes(problem: str) -> None:
+    found = answer(f"--problem {problem} --points 8 --maximizers random")
+    run_of = nm.BayesianOptimizer(nm.problems.create(problem).space).settings
+    assert found["surrogate"] == run_of.surrogate.name
+    assert found["acquisition"] == run_of.acquisition.name
+
+
+@pytest.mark.parametrize("problem", ["forrester", "ackley:dimension=4"])
+def test_a_seed_of_its_own_is_kept(problem: str) -> None:
+    # In four dimensions a run adds options of its own to those that are named.
+    quick = "--points 8 --seed 2 --maximizers random:evaluations=5 --surrogate brvfl"
+    own = answer(f"--problem {problem} {quick}:seed=7,alpha=1.0")
+    other = answer(f"--problem {problem} {quick}:alpha=1.0")
     assert own["best_observed"] == other["best_observed"]
     assert own["best"] != other["best"]

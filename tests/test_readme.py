@@ -31,7 +31,7 @@ def test_the_examples_run(
     proved = "proved  18 of 18 choices of a model are certified best"
     assert proved in README
     assert proved in printed
-    assert printed.count("optimal ucb ") == 18
+    assert printed.count("optimal ei ") == 18
     assert len(nm.BayesianOptimizer.open("branin.db").history) == 16
     assert names["answer"].confirmed
     commands = [
