@@ -14,7 +14,7 @@ from nnbo_mip.errors import InputError
 from nnbo_mip.surrogates.abstract import Capability, Surrogate
 from nnbo_mip.surrogates.families import registry
 
-FEW_INPUTS, SOME_INPUTS, MANY_INPUTS = 3, 6, 8
+FEW_INPUTS, SOME_INPUTS, MANY_INPUTS = 4, 6, 8
 
 Options = Mapping[str, object]
 

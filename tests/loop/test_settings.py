@@ -105,8 +105,8 @@ def test_names_without_sizes_get_those_that_suit_the_dimension() -> None:
     for given in ("nomu:hidden=(5,)", {"name": "nomu", "hidden": (5,)}, few, "nomu:thesis"):
         assert nm.surrogates.create(surrogate_for(given, 20)) == nm.surrogates.create(given)
     assert surrogate_for("nomu:epochs=3", 20) == replace(many, epochs=3)  # type: ignore[type-var]
-    assert nm.surrogates.create(surrogate_for("brvfl", 3)) == nm.surrogates.create("brvfl")
-    for dimension in (4, 6):
+    assert nm.surrogates.create(surrogate_for("brvfl", 4)) == nm.surrogates.create("brvfl")
+    for dimension in (5, 6):
         assert surrogate_for("brvfl", dimension) == nm.surrogates.create("brvfl", n_hidden=100)
     assert nm.surrogates.create(surrogate_for("brvfl", 7)) == nm.surrogates.create("brvfl")
     with pytest.raises(nm.InputError, match="did you mean"):
@@ -122,7 +122,7 @@ def test_a_name_alone_gets_the_options_of_its_family() -> None:
     assert nm.surrogates.create(written) == nm.surrogates.create("gp", kernel="rbf")
 
 
-@pytest.mark.parametrize(("dimension", "family"), [(1, "gp"), (3, "gp"), (4, "brvfl")])
+@pytest.mark.parametrize(("dimension", "family"), [(1, "gp"), (4, "gp"), (5, "brvfl")])
 def test_what_is_left_open_is_chosen_by_the_dimension(dimension: int, family: str) -> None:
     settings = BayesianOptimizer([(0.0, 1.0)] * dimension).settings
     assert settings.surrogate == nm.surrogates.create(surrogate_for(family, dimension))
