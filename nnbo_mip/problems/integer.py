@@ -158,7 +158,9 @@ def _whole(dimension: Any, levels: int | None) -> Integer:
 
 
 def _grid_map(problem: Problem, columns: list[int], levels: int | None) -> GridMap:
-    index = np.array(columns, dtype=np.int64)
+    """Return the function of the problem with the dimensions of these positions whole."""
+    starts = np.cumsum([0, *(dimension.width for dimension in problem.space.dimensions)])
+    index = starts[columns].astype(np.int64)  # a categorical before it has a column a level
     if levels is None:
         return GridMap(problem.function, index, np.zeros(index.size), np.ones(index.size))
     box = problem.space.numeric()

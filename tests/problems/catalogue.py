@@ -7,7 +7,10 @@ from nnbo_mip.problems import Problem
 
 WRAPPERS = ("constrained", "embedded", "integer", "noisy")
 
-PLAIN = tuple(name for name in nm.problems.available() if name not in WRAPPERS)
+TUNING = ("tuning_boosting", "tuning_forest", "tuning_mlp", "tuning_svm")
+
+PLAIN = tuple(name for name in nm.problems.available() if name not in ("bbob", *WRAPPERS, *TUNING))
+"""Functions with a formula of their own, an optimum and a worst value."""
 
 VARIANTS = (
     "ackley:dimension=5",
