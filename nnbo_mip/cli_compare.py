@@ -19,7 +19,6 @@ from nnbo_mip.cli_common import (
     PROVEN,
     REFUSED,
     Json,
-    Seed,
     check_can_be_written,
     fail,
     json_number,
@@ -52,13 +51,13 @@ def compare(
     ] = None,
     value: Annotated[str | None, typer.Option(help="Their column of values; else y.")] = None,
     direction: Annotated[
-        str | None, typer.Option(help="minimize or maximize; else that of the problem.")
+        str | None, typer.Option(help="minimize or maximize; else as the problem has it.")
     ] = None,
     surrogate: Annotated[
-        str | None, typer.Option(help="See nnbo-mip list surrogates; else that of a run.")
+        str | None, typer.Option(help="See nnbo-mip list surrogates; else that of nm.optimize.")
     ] = None,
     acquisition: Annotated[
-        str | None, typer.Option(help="See nnbo-mip list acquisitions; else that of a run.")
+        str | None, typer.Option(help="See nnbo-mip list acquisitions; else likewise.")
     ] = None,
     maximizers: Annotated[
         str, typer.Option(help="A comma list; see nnbo-mip list maximizers.")
@@ -70,7 +69,9 @@ def compare(
         str, typer.Option(help="Wall seconds of each; inf for no limit.", metavar="SECONDS")
     ] = "10",
     gap: Annotated[str, typer.Option(help="At which a proof may stop.", metavar="NUMBER")] = "1e-4",
-    seed: Seed = "0",
+    seed: Annotated[
+        str, typer.Option(help="Of points, surrogate and random starts.", metavar="INTEGER")
+    ] = "0",
     plot: Annotated[
         Path | None, typer.Option(help="Draw it into this .png, .svg or .pdf file.")
     ] = None,
