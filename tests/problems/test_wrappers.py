@@ -221,6 +221,99 @@ def test_wrappers_go_around_one_another() -> None:
     assert {"x0": 1, "x1": 2} in both.known_optimizers
 
 
+def test_a_thousand_variables_of_which_six_matter() -> None:
+    places = (1, 70, 110, 230, 410, 999)
+    wide = nm.problems.create("embedded", problem="hartmann6", dimension=1000, coordinates=places)
+    plain, rng = create("hartmann6"), np.random.default_rng(6)
+    X = rng.random((30, 1000))
+    assert wide.truth(X) == pytest.approx(plain.truth(X[:, places]), rel=1e-12)
+    X[:, places] = plain.known_optimizers
+    assert wide.regret(X) == pytest.approx(0.0, abs=1e-9)
+    scaled = wide.scaled()
+    assert scaled.domain.dimension == 1000
+    assert scaled.score(scaled.optimizers) == pytest.approx([1.0])
+
+
+def test_wide_problems_are_constrained_whole_and_noisy() -> None:
+    inner = {"name": "embedded", "problem": "branin", "dimension": 1000, "coordinates": (3, 999)}
+    row = {"coefficients": {"x3": 1.0, "x500": 1.0}, "sense": "<=", "bound": 1.2}
+    cut = {"name": "constrained", "problem": inner, "constraints": row}
+    problem = nm.problems.create("noisy", problem=cut, sd=0.25, seed=1)
+    # Branin's minimizers have x0 = -pi, pi and 3 pi; the last one breaks the row with 0.5 beside.
+    expected = (np.array([-np.pi, np.pi]) + 5.0) / 15.0
+    assert problem.known_optimizers[:, 3] == pytest.approx(expected)
+    x = problem.known_optimizers[0]
+    assert problem.regret([x]) == pytest.approx([0.0], abs=1e-12)
+    assert 0.0 < abs(problem(x) - problem.truth([x])[0]) < 1.5
+    levels = nm.problems.create("integer", problem=inner, dimensions=[3, 999], levels=31)
+    assert levels({**dict.fromkeys(levels.space.dim_names, 0.1), "x3": 28, "x999": 5}) == (
+        pytest.approx(create("branin")([9.0, 2.5]))
+    )
+
+
+def test_bbob_functions_take_every_wrapper() -> None:
+    rastrigin = create("bbob:function=3,dimension=2,instance=4")
+    whole = nm.problems.create("integer", problem=rastrigin)
+    grid = np.array([*itertools.product(range(-5, 6), repeat=2)], dtype=float)
+    values = rastrigin.truth(grid)
+    best = grid[values.argmin()]
+    assert (whole.optimum, whole.worst) == (values.min(), values.max())
+    assert {"x0": int(best[0]), "x1": int(best[1])} in whole.known_optimizers
+    noisy = nm.problems.create("noisy", problem=whole, sd=1.0)
+    assert noisy.scaled().regret(noisy.scaled().optimizers) == pytest.approx(0.0)
+    wide = nm.problems.create("embedded", problem=rastrigin, dimension=100, coordinates=(7, 2))
+    x = np.full(100, 0.9)
+    x[[7, 2]] = (rastrigin.known_optimizers[0] + 5.0) / 10.0
+    assert wide.regret([x]) == pytest.approx([0.0], abs=1e-9)
+    spread = float(np.subtract(*rastrigin.known_optimizers[0]))
+    row = {"coefficients": {"x0": 1.0, "x1": -1.0}, "sense": "<="}
+    for margin, optimum in [(1.0, rastrigin.optimum), (-1.0, None)]:
+        bounded = row | {"bound": spread + margin}
+        cut = nm.problems.create("constrained", problem=rastrigin, constraints=bounded)
+        assert cut.optimum == optimum
+
+
+def test_tuning_tasks_are_constrained_whole_and_noisy() -> None:
+    row = {"coefficients": {"layers": 1.0, "taper": 2.0}, "sense": "<=", "bound": 4.0}
+    cut = nm.problems.create("constrained", problem="tuning_mlp:data=iris", constraints=row)
+    x = {
+        "layers": 2,
+        "units": 8,
+        "taper": 0.5,
+        "activation": "tanh",
+        "learning_rate": 0.01,
+        "batch_size": 64,
+        "momentum": 0.9,
+        "decay": 0.1,
+    }
+    plain = create("tuning_mlp:data=iris")(x)
+    assert cut(x) == plain
+    with pytest.raises(InputError, match="must satisfy its constraints"):
+        cut(x | {"layers": 3, "taper": 1.0})
+    noisy = nm.problems.create("noisy", problem=cut, sd=0.01)
+    assert noisy(x) == noisy(x) != plain
+    assert noisy.truth(x) == plain
+    quarters = nm.problems.create(
+        "integer", problem="tuning_mlp:data=iris", dimensions=["taper"], levels=4
+    )
+    assert quarters(x | {"taper": 1}) == plain
+
+
+def test_a_category_before_a_whole_variable_keeps_its_columns() -> None:
+    space = nm.Space([nm.Categorical("kind", ["a", "b", "c"]), nm.Real("x", 0.0, 8.0)])
+    mixed = nm.problems.Problem(
+        "mixed",
+        space,
+        lambda X: X[:, 1] + 10.0 * X[:, 3],
+        optimum=0.0,
+        optimizers=[{"kind": "a", "x": 0.0}, {"kind": "c", "x": 0.0}],
+    )
+    thirds = nm.problems.create("integer", problem=mixed, dimensions=["x"], levels=5)
+    assert thirds({"kind": "b", "x": 3}) == 61.0
+    assert thirds({"kind": "c", "x": 1}) == 20.0
+    assert thirds.known_optimizers == [{"kind": "a", "x": 0}, {"kind": "c", "x": 0}]
+
+
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
