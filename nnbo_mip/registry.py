@@ -126,8 +126,8 @@ class Registry(Generic[T]):
             if isinstance(name, str) and all(isinstance(key, str) for key in own):
                 return name, own
         elif isinstance(spec, str):
-            if spec in self.available():  # presets such as "lbfgs:classic" are names
-                return spec, {}
+            if ":" not in spec or spec in self.available():  # "lbfgs:classic" is a name
+                return spec.strip(), {}
             name, _, listed = spec.partition(":")
             return name.strip(), _parse_options(listed, spec)
         raise InputError(

@@ -58,6 +58,12 @@ class Answer:
         """``finished`` or ``failed``."""
         return "finished" if self.attempts[-1].outcome == "finished" else "failed"
 
+    @property
+    def reason(self) -> str:
+        """The last line of what the last attempt left as a message."""
+        last = self.attempts[-1]
+        return (last.message.strip().splitlines() or [last.outcome])[-1]
+
     def to_text(self) -> str:
         """Return it as JSON."""
         return json.dumps(asdict(self))

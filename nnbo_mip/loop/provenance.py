@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -20,12 +21,14 @@ def provenance(settings: Settings) -> dict[str, Any]:
         "created": datetime.now(UTC).isoformat(),
         "versions": {
             "python": platform.python_version(),
-            **{package: _version(package) for package in PACKAGES},
+            **{package: installed(package) for package in PACKAGES},
         },
     }
 
 
-def _version(package: str) -> str | None:
+@cache
+def installed(package: str) -> str | None:
+    """Return the version of a package; None where it is not installed."""
     try:
         return version(package)
     except PackageNotFoundError:
