@@ -102,6 +102,7 @@ class Sweep(abc.ABC):
         self.tie_break = tie_break
         widths = domain.upper - domain.lower
         self.unit = np.where(widths > 0.0, widths, 1.0)[:, None]
+        self.metric = self.unit  # widths that count alike when boxes are halved
         self.count = 0
 
     def run(self, time_limit: float, watch: Watch = ignore) -> Recheck:
@@ -193,7 +194,7 @@ class Sweep(abc.ABC):
             How much a bound changes along each coordinate.
         splittable : (d, n) bool array
         """
-        share = np.where(splittable, (boxes.upper - boxes.lower) / self.unit, 0.0)
+        share = np.where(splittable, (boxes.upper - boxes.lower) / self.metric, 0.0)
         wide = splittable & (share >= NARROW * share.max(axis=0, initial=0.0))
         steep = steep + self.tie_break * steep.max(axis=0, initial=0.0) + np.finfo(float).tiny
         return np.asarray(np.where(wide, share * steep, -1.0).argmax(axis=0))

@@ -68,6 +68,8 @@ class HeadRecheck(Sweep):
         size = FLOATS_PER_BATCH // scores.floats_per_box(free) if self.fits else 0
         batch = int(np.clip(size, SMALLEST_BATCH, LARGEST_BATCH))
         super().__init__(domain, batch, TIE_BREAK)
+        if scores.unit is not None:
+            self.metric = scores.unit[:, None]
         self.leaves = 0
         self.noise = self._noise(x)
 
@@ -76,7 +78,7 @@ class HeadRecheck(Sweep):
         return super().run(time_limit if self.fits else 0.0, watch)
 
     def _step(self, boxes: Boxes) -> Boxes | Recheck:
-        drawn = self.scores.bounder.draw(boxes.lower, boxes.upper)
+        drawn = self.scores.draw(boxes.lower, boxes.upper)
         excess = self.scores.excess(drawn, self.level)
         # Not "largest >= 0": what is no number must stay open.
         still_open = ~(excess.max(axis=0) < 0.0)
@@ -89,7 +91,7 @@ class HeadRecheck(Sweep):
         if higher is not None:
             return self.outcome("counterexample", higher)
         nearly = excess.max(axis=0) <= self.noise
-        if nearly.any():
+        if self.scores.has_pieces and nearly.any():
             settled = self._settled_exactly(drawn.select(still_open), nearly)
             boxes, excess, worst = boxes[~settled], excess[:, ~settled], worst[:, ~settled]
         outside, beside = self.beside_holes(boxes, worst, (boxes.upper - boxes.lower) / self.unit)
@@ -122,9 +124,9 @@ class HeadRecheck(Sweep):
 
     def _noise(self, x: FloatArray | None) -> float:
         """Return what rounding alone adds to the excess, as seen at a point."""
-        if x is None:
+        if x is None or not self.scores.has_pieces:
             return 0.0
-        drawn = self.scores.bounder.draw(x[:, None], x[:, None])
+        drawn = self.scores.draw(x[:, None], x[:, None])
         rounded = float(self.scores.excess(drawn, self.level).max())
         if not math.isfinite(rounded) or undecided(drawn)[0] > MOST_UNDECIDED:
             return 0.0

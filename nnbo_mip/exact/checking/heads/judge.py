@@ -17,9 +17,9 @@ import numpy as np
 from nnbo_mip.errors import FileFormatError, NnboError
 from nnbo_mip.exact.certificate import Certificate
 from nnbo_mip.exact.certificate_gap import agrees, gap_of
+from nnbo_mip.exact.checking.heads.choice import score_bounder
 from nnbo_mip.exact.checking.heads.implication import why_not_following
 from nnbo_mip.exact.checking.heads.reproof import HeadClaim, reprove_head
-from nnbo_mip.exact.checking.heads.scores import score_bounder
 from nnbo_mip.exact.checking.reproof import Outcome
 from nnbo_mip.exact.heads.logarithms import LEAST_LOG, is_logarithm, searched
 from nnbo_mip.exact.monitor import ProgressCallback

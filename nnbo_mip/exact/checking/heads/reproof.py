@@ -16,8 +16,9 @@ import numpy as np
 
 from nnbo_mip.exact.checking.heads.attack import high_points
 from nnbo_mip.exact.checking.heads.boxes import MOST_FREE, HeadRecheck, counterexample
+from nnbo_mip.exact.checking.heads.choice import score_bounder
 from nnbo_mip.exact.checking.heads.reduction import problem_of, reduced
-from nnbo_mip.exact.checking.heads.scores import ScoreBounder, score_bounder
+from nnbo_mip.exact.checking.heads.scores import ScoreBounder
 from nnbo_mip.exact.checking.reproof import Outcome, reprove
 from nnbo_mip.exact.monitor import REPORT_INTERVAL, Progress, ProgressCallback
 from nnbo_mip.exact.problem import Problem

@@ -12,7 +12,7 @@ from nnbo_mip.exact.checking.dyadic import ExactNetwork
 from nnbo_mip.exact.checking.heads.excess import ExcessBounder
 from nnbo_mip.exact.checking.heads.outputs import RELATIVE, Drawn, OutputBounder, Summed
 from nnbo_mip.exact.checking.heads.pieces import ExactPieces
-from nnbo_mip.exact.checking.heads.stds import CurveBounder, StdBounder, output_forms, std_bounder
+from nnbo_mip.exact.checking.heads.stds import CurveBounder, StdBounder, output_forms
 from nnbo_mip.heads import (
     EmpiricalImprovement,
     ExpectedImprovement,
@@ -20,11 +20,8 @@ from nnbo_mip.heads import (
     MomentHead,
     QuantileImprovement,
 )
-from nnbo_mip.heads.objective import Objective
 from nnbo_mip.heads.probability import LogProbability
-from nnbo_mip.heads.readouts import MembersReadout
 from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.space.domain import Domain
 
 SCORE_ERROR = 1e-11
 """Relative error of every head's float64 score, and absolute one of logarithms; generously."""
@@ -33,13 +30,50 @@ SCORE_ERROR = 1e-11
 class ScoreBounder(abc.ABC):
     """Bounds the score of one objective over one domain."""
 
-    bounder: OutputBounder
+    has_pieces = False
+    """Whether `excess_of_pieces` is there."""
 
+    @property
+    def unit(self) -> FloatArray | None:
+        """Widths (d,) that count alike when boxes are halved; None for those of the domain."""
+        return None
+
+    @abc.abstractmethod
+    def draw(self, lower: FloatArray, upper: FloatArray) -> Drawn:
+        """Prepare the bounds over boxes (d, B)."""
+
+    @abc.abstractmethod
     def excess(self, drawn: Drawn, level: float) -> FloatArray:
         """Return a convex function at the vertices (V, B) of boxes: negative where score <= level.
 
         Infinite where nothing is known.
         """
+
+    def excess_of_pieces(self, drawn: Drawn, level: float) -> FloatArray:
+        """Return the same (V, patterns) on one box, pattern by pattern, without rounding."""
+        raise NotImplementedError
+
+    @abc.abstractmethod
+    def interval(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return ends (n,) of the scores at points (n, d), in real arithmetic."""
+
+    @abc.abstractmethod
+    def floats_per_box(self, free: int) -> int:
+        """Size of the largest intermediate array, a box."""
+
+
+class NetworkScore(ScoreBounder):
+    """Bounds the score of an objective that reads a network."""
+
+    bounder: OutputBounder
+    has_pieces = True
+
+    def draw(self, lower: FloatArray, upper: FloatArray) -> Drawn:
+        """Bound the ReLUs over boxes."""
+        return self.bounder.draw(lower, upper)
+
+    def excess(self, drawn: Drawn, level: float) -> FloatArray:
+        """Return the excess from bounds of sums of outputs."""
         return self._excess(self.bounder, drawn, level)
 
     def excess_of_pieces(self, drawn: Drawn, level: float) -> FloatArray:
@@ -56,30 +90,12 @@ class ScoreBounder(abc.ABC):
     def _excess(self, bounder: Summed, drawn: Drawn, level: float) -> FloatArray:
         """Return the excess from sums of outputs."""
 
-    @abc.abstractmethod
-    def interval(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return ends (n,) of the scores at points (n, d), in real arithmetic."""
-
     def floats_per_box(self, free: int) -> int:
         """Size of the largest intermediate array, a box."""
         return self.bounder.floats_per_box + (1 << free) * 4
 
 
-def score_bounder(objective: Objective, domain: Domain) -> ScoreBounder | None:
-    """Return what bounds the score of an objective; None where nothing is known about it."""
-    head, readout = objective.head, objective.readout
-    box = domain.lower, domain.upper
-    if isinstance(head, EmpiricalImprovement) and isinstance(readout, MembersReadout):
-        outputs = OutputBounder(readout.network, ("mean", *readout.names), *box)
-        return MemberScore(head, outputs) if outputs.is_useful else None
-    stds = std_bounder(readout)
-    if not isinstance(head, MomentHead) or stds is None:
-        return None
-    outputs = OutputBounder(stds.network, stds.outputs, *box)
-    return MomentScore(head, stds, outputs) if outputs.is_useful else None
-
-
-class MomentScore(ScoreBounder):
+class MomentScore(NetworkScore):
     """The score of a head that reads mean and std."""
 
     def __init__(self, head: MomentHead, stds: StdBounder, bounder: OutputBounder) -> None:
@@ -159,7 +175,7 @@ def _error(head: MomentHead, score: FloatArray, mean: FloatArray, std: FloatArra
     return SCORE_ERROR * (size + 1.0) if is_log else SCORE_ERROR * size + 1e-300
 
 
-class MemberScore(ScoreBounder):
+class MemberScore(NetworkScore):
     """The empirical scores, which rise in every member."""
 
     def __init__(self, head: EmpiricalImprovement, bounder: OutputBounder) -> None:

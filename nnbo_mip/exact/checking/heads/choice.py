@@ -1,0 +1,31 @@
+"""Which code bounds the score of an objective, to check what others claim about it."""
+
+from __future__ import annotations
+
+from nnbo_mip.exact.checking.heads.outputs import OutputBounder
+from nnbo_mip.exact.checking.heads.process_score import process_score
+from nnbo_mip.exact.checking.heads.scores import MemberScore, MomentScore, ScoreBounder
+from nnbo_mip.exact.checking.heads.stds import std_bounder
+from nnbo_mip.heads import EmpiricalImprovement, MomentHead
+from nnbo_mip.heads.gp_readout import GpReadout
+from nnbo_mip.heads.objective import Objective
+from nnbo_mip.heads.readouts import MembersReadout
+from nnbo_mip.space.domain import Domain
+
+
+def score_bounder(objective: Objective, domain: Domain) -> ScoreBounder | None:
+    """Return what bounds the score of an objective; None where nothing is known about it."""
+    head, readout = objective.head, objective.readout
+    box = domain.lower, domain.upper
+    if isinstance(head, EmpiricalImprovement) and isinstance(readout, MembersReadout):
+        outputs = OutputBounder(readout.network, ("mean", *readout.names), *box)
+        return MemberScore(head, outputs) if outputs.is_useful else None
+    if not isinstance(head, MomentHead):
+        return None
+    if isinstance(readout, GpReadout):
+        return process_score(head, readout, domain)
+    stds = std_bounder(readout)
+    if stds is None:
+        return None
+    outputs = OutputBounder(stds.network, stds.outputs, *box)
+    return MomentScore(head, stds, outputs) if outputs.is_useful else None
