@@ -21,6 +21,7 @@ from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.maximizers.abstract import Abilities, Maximizer, Request
 from nnbo_mip.maximizers.proposal import Proposal
 from nnbo_mip.maximizers.target import Target
+from nnbo_mip.maximizers.warm_start import SHARE, warm_start
 
 MOST_PROBLEMS = 60
 """Linear problems of one sequence."""
@@ -164,12 +165,26 @@ def prove(target: Target, options: SequenceOptions, maximizer: Bab, request: Req
     """Maximize the objective of a target and write the certificate."""
     problem = target.problem
     limit = min(maximizer.time_limit, request.time_limit)
-    monitor = Monitor(problem, request.gap, limit, request.callback)
+    ahead = warm_start(target, request, limit)
+    spent = 0.0 if ahead is None else ahead.seconds
+    monitor = Monitor(problem, request.gap, limit - spent, request.callback)
     if len(request.starts):
         monitor.offer(request.starts)
+    if ahead is not None and ahead.x is not None:
+        monitor.offer(ahead.x[None, :])
+    if ahead is not None and ahead.time_limited and spent < SHARE * limit:
+        monitor.interrupt()  # somebody pressed Ctrl-C
     with interruptible(monitor):
         result = maximize_head(problem, options, monitor)
-    return _proposal(problem, result, monitor, maximizer, request)
+    found = _proposal(problem, result, monitor, maximizer, request)
+    if ahead is None:
+        return found
+    return replace(
+        found,
+        seconds=found.seconds + spent,
+        evaluations=found.evaluations + ahead.evaluations,
+        time_limited=found.time_limited or ahead.time_limited,
+    )
 
 
 def _proposal(
