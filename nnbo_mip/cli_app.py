@@ -27,7 +27,13 @@ from nnbo_mip.cli_common import (
 )
 from nnbo_mip.cli_compare import CODES as COMPARE_CODES
 from nnbo_mip.cli_compare import compare
+from nnbo_mip.cli_export import CODES as EXPORT_CODES
+from nnbo_mip.cli_export import export_results
 from nnbo_mip.cli_list import list_names
+from nnbo_mip.cli_run import CODES as RUN_CODES
+from nnbo_mip.cli_run import run_experiment
+from nnbo_mip.cli_suggest import CODES as SUGGEST_CODES
+from nnbo_mip.cli_suggest import suggest
 
 if TYPE_CHECKING:
     from nnbo_mip.exact.certify_result import CertifyResult
@@ -184,6 +190,18 @@ app.command(
     epilog="Example: nnbo-mip compare --problem branin --surrogate nomu --acquisition ei "
     f"--maximizers mip,bab,direct,grid,lbfgs --plot branin.png\n\n{COMPARE_CODES}"
 )(compare)
+app.command(
+    "run",
+    epilog=f"Example: nnbo-mip run experiment.toml --workers 2 --store results.db\n\n{RUN_CODES}",
+)(run_experiment)
+app.command(
+    "export",
+    epilog=f"Example: nnbo-mip export results.db --out tables --format parquet\n\n{EXPORT_CODES}",
+)(export_results)
+app.command(
+    epilog="Example: nnbo-mip suggest observations.csv --space space.toml --value loss "
+    f"--save certificate.json\n\n{SUGGEST_CODES}"
+)(suggest)
 app.command("list", epilog=f"Example: nnbo-mip list maximizers\n\n{EXIT_CODES}")(list_names)
 
 

@@ -63,7 +63,7 @@ class DaskCluster:
         return max(1, sum(threads.values()))
 
     def answers(self, units: Sequence[Unit]) -> Generator[list[Answer]]:
-        """Yield what became of the units; see `Executor`."""
+        """Yield what became of the units; see `nnbo_mip.lab.executor`."""
         from distributed import as_completed
 
         from nnbo_mip.lab.dask_worker import run_on_worker

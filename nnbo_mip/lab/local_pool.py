@@ -6,25 +6,10 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Generator, Sequence
-from typing import Protocol
 
 from nnbo_mip.lab.answer import Answer
 from nnbo_mip.lab.isolated import IsolatedWorker, StoppedError
 from nnbo_mip.lab.unit import Unit
-
-
-class Executor(Protocol):
-    """Runs units somewhere."""
-
-    @property
-    def workers(self) -> int:
-        """How many units are run at a time."""
-
-    def answers(self, units: Sequence[Unit]) -> Generator[list[Answer]]:
-        """Yield what became of the units, as soon as it is known, in any order.
-
-        Closing the iterator ends what is under way.
-        """
 
 
 class LocalPool:
@@ -44,7 +29,7 @@ class LocalPool:
         return self._workers
 
     def answers(self, units: Sequence[Unit]) -> Generator[list[Answer]]:
-        """Yield what became of the units; see `Executor`."""
+        """Yield what became of the units; see `nnbo_mip.lab.executor`."""
         waiting, done = deque(units), queue.SimpleQueue[Answer | BaseException]()
         isolated = [IsolatedWorker() for _ in range(min(self._workers, len(units)))]
         threads = [

@@ -185,6 +185,12 @@ class Results:
         frame = self._frame(self._of_the_plan("observations", OBSERVATIONS), OBSERVATIONS)
         return frame.with_columns(self._derived(frame))
 
+    def observations_with_points(self) -> Frame:
+        """Return `observations` with the column ``x``, JSON of an array or an object."""
+        types = {"unit": int, "number": int, "x": str}
+        points = self._frame(self._of_the_plan("observations", types), types)
+        return self.observations.with_columns({"x": points["x"]})
+
     @cached_property
     def steps(self) -> Frame:
         """One row for each point that a model chose, ordered by unit and number."""

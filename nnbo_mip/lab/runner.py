@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 
+from nnbo_mip.exact.interruption import held
 from nnbo_mip.lab.answer import Answer
-from nnbo_mip.lab.local_pool import Executor
+from nnbo_mip.lab.executor import Executor
 from nnbo_mip.lab.plan import Plan, PlannedUnit
 from nnbo_mip.lab.store import Store
 
@@ -33,6 +34,15 @@ class Tally:
     failed: int = 0
     ran: int = 0
     failures: list[tuple[PlannedUnit, str]] = field(default_factory=list)
+
+    def count(self, unit: PlannedUnit, answer: Answer) -> None:
+        """Take notice of what became of a unit."""
+        self.ran += 1
+        if answer.status == "finished":
+            self.finished += 1
+        else:
+            self.failed += 1
+            self.failures.append((unit, answer.reason))
 
     @property
     def is_whole(self) -> bool:
@@ -73,12 +83,8 @@ def run_units(
     planned = {one.unit.key: one for one in waiting}
     with closing(executor.answers([one.unit for one in waiting])) as batches:
         for batch in batches:
-            store.add(batch)
-            for answer in batch:
-                tally.ran += 1
-                if answer.status == "finished":
-                    tally.finished += 1
-                else:
-                    tally.failed += 1
-                    tally.failures.append((planned[answer.key], answer.reason))
-                ended(answer)
+            with held():  # Ctrl-C leaves nothing half counted
+                store.add(batch)
+                for answer in batch:
+                    tally.count(planned[answer.key], answer)
+                    ended(answer)
