@@ -35,7 +35,8 @@ STARTS = 5
 """Best points, from which a maximizer may begin."""
 
 ROUNDS = 4
-"""In which known points are excluded as they turn out to be in the way; then all of them are."""
+"""In which known points are excluded as they turn out to be in the way; then, or when the time of
+the ask is up, all of them are."""
 
 LEAST_SHARE = 0.2
 """Part of the time of an ask that is left for maximizing, however long the fit took."""
@@ -191,6 +192,8 @@ class Step:
             if not (in_the_way & ~excluded).any():
                 return proposal
             excluded |= in_the_way
+            if self._left() <= 0.0:
+                break
         return self._maximized(c, seen, away)
 
     def _maximized(self, c: float, excluded: FloatArray | None, away: float | None) -> Proposal:

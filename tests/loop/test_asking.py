@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -285,6 +286,31 @@ def test_excluding_only_what_is_in_the_way_is_excluding_everything() -> None:
     assert asked.value == pytest.approx(whole.value, abs=2e-4)
     assert asked.bound >= whole.value
     assert np.abs(X - BOX.encode(asked.x)).max(axis=1).min() >= 0.2 * (1.0 - 1e-12)
+
+
+def test_time_that_is_up_is_not_taken_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Samples in the way, one after another, of a search that always takes all of its time."""
+    from nnbo_mip.loop import step as module
+
+    run = optimizer(escape="exclude:first=0.05,last=0.05", time_limit=0.3, initial=8)
+    advance(run, 8)
+    limits, before = [], module.maximize
+    known = iter([told.z for told in run.history])
+
+    def slow(*arguments: Any, **options: Any) -> Any:
+        limits.append(options["time_limit"])
+        time.sleep(options["time_limit"])
+        found = before(*arguments, **options)
+        everything = options["away_from"] is not None and len(options["away_from"]) == 8
+        return found if everything else replace(found, x=next(known))
+
+    monkeypatch.setattr(module, "maximize", slow)
+    asked = run.ask()
+    assert len(limits) == 2
+    assert limits[0] <= 0.3
+    assert limits[1] == pytest.approx(0.06)
+    known_points = np.array([told.z for told in run.history])
+    assert np.abs(known_points - BOX.encode(asked.x)).max(axis=1).min() >= 0.05 * (1.0 - 1e-12)
 
 
 def test_schedules_count_the_steps_with_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
