@@ -12,7 +12,8 @@ import numpy as np
 from benchmarks.regret_methods import DEFAULT, OURS, RANDOM
 from benchmarks.regret_problems import Case
 from benchmarks.regret_results import Results
-from benchmarks.regret_statistics import FLOOR, bootstrapped
+from benchmarks.regret_statistics import FLOOR
+from nnbo_mip.lab.statistics_intervals import bootstrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,46 +2,23 @@ r"""What is said of samples of regrets.
 
     regret after k evaluations  = min of the first k values - optimum, not below 0
     log10 regret                = log10(max(regret, 1e-9))
-    bootstrapped interval       = 2.5 % and 97.5 % quantiles of the statistic of resampled seeds
-    t interval                  = mean -+ t_{0.975, n-1} sd / sqrt(n)
 
-The resampling has a fixed seed, so that the same runs have the same table.
+Intervals are those of `nnbo_mip.lab.statistics_intervals`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
+from nnbo_mip.lab.statistics_intervals import Interval, interval_of, t_interval_of
 from nnbo_mip.network.affine import FloatArray
 
-LEVEL = 0.95
-RESAMPLES = 10_000
-SEED = 20_000
 FLOOR = 1e-9
 """Below which regrets count as the same in log10: constants of optima are not better known."""
-
-Statistic = Callable[..., FloatArray]
-"""`np.mean` or `np.median`."""
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A figure and its 95 % interval; NaN ends where one value is all there is."""
-
-    value: float
-    low: float
-    high: float
-
-    @property
-    def is_above_zero(self) -> bool:
-        """Whether all of it is above 0."""
-        return self.low > 0.0
 
 
 def traces(values: npt.ArrayLike, optimum: float, evaluations: int) -> FloatArray:
@@ -63,45 +40,6 @@ def log10(regret: npt.ArrayLike) -> FloatArray:
     """Return the logarithms of regrets, of `FLOOR` at least."""
     made: FloatArray = np.log10(np.maximum(regret, FLOOR))
     return made
-
-
-def bootstrapped(
-    values: FloatArray, statistic: Statistic, resamples: int = RESAMPLES
-) -> tuple[FloatArray, FloatArray]:
-    """Return both ends of the interval of a statistic over the first axis.
-
-    Parameters
-    ----------
-    values : (n, …) array
-        One entry a seed.
-    statistic : callable
-        Takes an array and ``axis``.
-    resamples : int
-    """
-    n = len(values)
-    if n < 2:
-        nothing = np.full(values.shape[1:], np.nan)
-        return nothing, nothing
-    rows = np.random.default_rng(SEED).integers(0, n, (n, resamples))
-    drawn = statistic(values[rows], axis=0)
-    tail = 0.5 * (1.0 - LEVEL)
-    low, high = np.quantile(drawn, [tail, 1.0 - tail], axis=0)
-    return low, high
-
-
-def interval_of(values: FloatArray, statistic: Statistic = np.mean) -> Interval:
-    """Return a statistic of values (n,) with its bootstrapped interval."""
-    low, high = bootstrapped(values, statistic)
-    return Interval(float(statistic(values, axis=0)), float(low), float(high))
-
-
-def t_interval_of(values: FloatArray) -> Interval:
-    """Return the mean of values (n,) with its t interval."""
-    n, mean = len(values), float(np.mean(values))
-    if n < 2:
-        return Interval(mean, np.nan, np.nan)
-    reach = float(stats.t.ppf(0.5 * (1.0 + LEVEL), n - 1) * np.std(values, ddof=1) / np.sqrt(n))
-    return Interval(mean, mean - reach, mean + reach)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ import numpy as np
 
 from benchmarks.regret_problems import FEW_INPUTS, Case
 from benchmarks.regret_results import Results
-from benchmarks.regret_statistics import Difference, Interval, interval_of
+from benchmarks.regret_statistics import Difference
 from benchmarks.regret_verdicts import verdict_lines
+from nnbo_mip.lab.statistics_intervals import Interval, interval_of
 
 CHECKPOINTS = (10, 20, 30)
 """Evaluations after the starts at which the median regret is shown, beside the end."""

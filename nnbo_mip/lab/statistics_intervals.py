@@ -135,8 +135,9 @@ def median_band(values: FloatArray, resamples: int = CURVE_RESAMPLES) -> Band:
     middle = np.sort(_resampled(n, resamples), axis=0)[[(n - 1) // 2, n // 2]]
     pairs, counts = np.unique(middle, axis=1, return_counts=True)
     drawn = 0.5 * (ordered[pairs[0]] + ordered[pairs[1]])
-    low, high = (_quantile(drawn, counts, part) for part in TAILS)
-    return Band(np.median(values, axis=0), low, high)
+    whole = np.median(values, axis=0)
+    low, high = (np.where(np.isnan(whole), np.nan, _quantile(drawn, counts, p)) for p in TAILS)
+    return Band(whole, low, high)
 
 
 def _quantile(values: FloatArray, counts: IntArray, part: float) -> FloatArray:
