@@ -1,8 +1,7 @@
 """What a run takes where the user leaves it open: a family, its options, its acquisition.
 
-Chosen so that the exact step closes in its time where it can, and by the figures of
-``docs/choosing.md``. Up to `FEW_INPUTS` coordinates a Gaussian process; beyond, where boxes no
-longer close its gap, a Bayesian RVFL network.
+The family by the regret of runs, the options of families such that the exact step closes in its time
+where it can; ``docs/choosing.md`` has the figures.
 """
 
 from __future__ import annotations
@@ -13,6 +12,8 @@ from types import MappingProxyType
 from nnbo_mip.errors import InputError
 from nnbo_mip.surrogates.abstract import Capability, Surrogate
 from nnbo_mip.surrogates.families import registry
+
+FAMILY = "gp"
 
 FEW_INPUTS, SOME_INPUTS, MANY_INPUTS = 4, 6, 8
 
@@ -49,7 +50,7 @@ def surrogate_for(given: object, dimension: int) -> object:
         Coordinates of the model, a level of a category counts as one.
     """
     if given is None:
-        given = "gp" if dimension <= FEW_INPUTS else "brvfl"
+        given = FAMILY
     if not isinstance(given, str | Mapping):
         return given
     try:

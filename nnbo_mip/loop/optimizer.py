@@ -39,8 +39,8 @@ class BayesianOptimizer:
     space : Space or whatever `Space.coerce` takes
         The user's domain.
     surrogate : str, dict or Surrogate, optional
-        What learns from observations. Left out, a family whose exact step closes at this
-        dimension; a name without options gets those of ``docs/choosing.md``.
+        What learns from observations; left out, a Gaussian process. A name without options gets
+        those of ``docs/choosing.md``.
     acquisition : str, dict or Acquisition, optional
         What makes a score of what was learned; left out, that of the family.
     maximizer : str, dict or Maximizer
