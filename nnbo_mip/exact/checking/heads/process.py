@@ -36,6 +36,9 @@ from nnbo_mip.exact.checking.heads.correlations import UNIT, Correlations, gamma
 from nnbo_mip.heads.gp_readout import GpReadout
 from nnbo_mip.network.affine import FloatArray
 
+LEAST, LARGEST = 1e-60, 1e60
+"""Numbers between these are read, so that nothing comes near underflow or overflow."""
+
 LARGEST_ERROR = 0.1
 """By more than so much the approximate inverse of L may not miss it."""
 
@@ -99,19 +102,34 @@ class Process:
     Attributes
     ----------
     norm : float
-        ``y_scale |f|``, rounded up.
+        ``y_scale sqrt(a) |f|``, rounded up.
     top : float
         ``reach sqrt(a)``, the largest possible std.
+    least_noise : float
+        No eigenvalue of ``L L^T - a K`` is smaller.
     """
 
     def __init__(self, readout: GpReadout, correlations: Correlations) -> None:
         self.readout, self.correlations = readout, correlations
-        self.top = readout.reach * float(np.sqrt(readout.amplitude)) * (1.0 + 4.0 * UNIT)
-        with np.errstate(all="ignore"):
-            self._measure()
+        self.is_useful = correlations.has_sane_scales and self._has_sane_scales()
+        """Whether the projection exists, and rounding leaves something to be proven."""
+        if self.is_useful:
+            with np.errstate(all="ignore"):
+                self._measure()
+            self.is_useful = self.least_noise > 0.0 and bool(np.isfinite(self._own))
+
+    def _has_sane_scales(self) -> bool:
+        """Whether nothing comes near overflow or underflow."""
+        read = self.readout
+        sizes = np.append(np.abs(np.diag(read.factor)), read.amplitude)
+        others = np.concatenate([np.tril(read.factor).ravel(), read.weights, read.points.ravel()])
+        numbers = np.array([read.y_center, read.y_scale, read.reach])
+        largest = max(float(np.abs(others).max()), float(np.abs(numbers).max()))
+        return bool(sizes.min() > LEAST and sizes.max() < LARGEST and largest < LARGEST)
 
     def _measure(self) -> None:
         read, a = self.readout, self.readout.amplitude
+        self.top = read.reach * float(np.sqrt(a)) * (1.0 + 4.0 * UNIT)
         factor = np.tril(read.factor)
         n = len(factor)
         inverse = solve_triangular(factor, np.eye(n), lower=True, check_finite=False)
@@ -147,15 +165,6 @@ class Process:
             return np.inf
         length = (np.sqrt(a) + spread * a * own) / (1.0 - grown)
         return float(a * own + self._rounding * self._row * length) * 1.01
-
-    @property
-    def is_useful(self) -> bool:
-        """Whether the projection exists, and rounding leaves something to be proven."""
-        read = self.readout
-        sizes = np.array([read.amplitude, self._row, self._inverse_size])
-        others = np.abs([read.y_center, read.y_scale, read.reach, self._weight, self.norm])
-        sane = (sizes > 1e-60).all() and (sizes < 1e60).all() and (others < 1e60).all()
-        return bool(sane and self.least_noise > 0.0 and np.isfinite(self._own))
 
     def expand(self, center: FloatArray, half: FloatArray) -> Expansion:
         """Return the expansions at the centers (d, B) of boxes of half widths (d, B)."""

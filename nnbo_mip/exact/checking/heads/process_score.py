@@ -78,8 +78,6 @@ def process_score(head: MomentHead, readout: GpReadout, domain: Domain) -> Proce
     """Return what bounds a head on a Gaussian process; None where its numbers forbid it."""
     if readout.form == "matern" and readout.nu == 0.5:
         return None
-    correlations = Correlations(readout, domain.lower, domain.upper)
-    if not correlations.has_sane_scales:
-        return None
-    process = Process(readout, correlations)
+    with np.errstate(all="ignore"):
+        process = Process(readout, Correlations(readout, domain.lower, domain.upper))
     return ProcessScore(head, process) if process.is_useful else None
