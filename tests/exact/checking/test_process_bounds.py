@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
 
+from nnbo_mip.exact.checking.heads.correlations import Correlations
 from nnbo_mip.exact.checking.heads.process_score import ProcessScore, process_score
 from nnbo_mip.exact.checking.heads.process_stds import ProcessBounds
 from nnbo_mip.heads import LinearHead
 from nnbo_mip.heads.gp_readout import GpReadout
+from nnbo_mip.heads.kernel_profiles import Profile
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.space.domain import Domain
-from tests.exact.heads.curved_cases import KERNELS, exact, exact_moments, random_process
+from tests.exact.heads.curved_cases import (
+    KERNELS,
+    exact,
+    exact_moments,
+    exact_profile,
+    exact_units,
+    random_process,
+)
 
 BOUNDED = [kernel for kernel in KERNELS if kernel != ("matern", 0.5)]
 UNIT = 1.3
@@ -103,3 +113,76 @@ def test_no_point_is_beyond_a_bound(kernel: tuple[str, float], case: str) -> Non
         for d in (1, 2, 3):
             readout = random_process(rng, d, int(rng.integers(2, 9)), kernel, **CASES[case])
             check_bounds(readout, rng, 40)
+
+
+# -- the kernel -----------------------------------------------------------------------------
+
+
+def one_point(kernel: tuple[str, float], mixture: float = 0.8) -> Correlations:
+    """The kernel with one observed point, the origin of the line, in units of its length."""
+    ones, form = np.ones(1), kernel[0]
+    arrays = (np.zeros((1, 1)), np.eye(1), ones, ones, 0.0 * ones, ones)
+    readout = GpReadout(*arrays, form, kernel[1], mixture)
+    return Correlations(readout, -50.0 * ones, 50.0 * ones)
+
+
+def square_left(profile: Profile, t: Decimal, order: int) -> Decimal:
+    """Return |k_t - its expansion at 0|^2 with difference quotients in place of derivatives."""
+    h = Decimal(10) ** -20
+    factors = {t: Decimal(1), Decimal(0): Decimal(-1), h: Decimal(0), -h: Decimal(0)}
+    if order > 0:
+        factors[h] -= t / (2 * h)
+        factors[-h] += t / (2 * h)
+    if order > 1:
+        factors[h] -= (t / h) ** 2 / 2
+        factors[-h] -= (t / h) ** 2 / 2
+        factors[Decimal(0)] += (t / h) ** 2
+    pairs = [(x, y) for x in factors for y in factors]
+    return sum(
+        (factors[x] * factors[y] * exact_profile(profile, (x - y) ** 2) for x, y in pairs),
+        Decimal(0),
+    )
+
+
+@pytest.mark.parametrize("kernel", BOUNDED, ids=str)
+def test_what_expansions_leave(kernel: tuple[str, float]) -> None:
+    kernels = one_point(kernel)
+    profile = Profile(*kernel, 0.8)
+    orders = (0, 1, 2) if kernels.is_twice_smooth else (0, 1)
+    with localcontext() as context:
+        context.prec = 150
+        for t in (1e-4, 1e-2, 0.1, 0.5, 1.0, 3.0, 20.0):
+            bounds = kernels.remainders(np.array([[t]]))
+            for order in orders:
+                left = square_left(profile, Decimal(t), order).sqrt()
+                bound = Decimal(float(bounds[order][0]))
+                # Difference quotients of a matern kernel are 1e-10 off.
+                assert left <= bound * (1 + Decimal("1e-8"))
+                assert bound <= left * Decimal("1.6") + Decimal("1e-13")
+
+
+@pytest.mark.parametrize("moved", [False, True])
+@pytest.mark.parametrize("kernel", BOUNDED, ids=str)
+def test_computed_derivatives_are_as_exact_as_stated(
+    kernel: tuple[str, float], moved: bool
+) -> None:
+    rng = np.random.default_rng(3)
+    readout = random_process(rng, 1, 4, kernel, length=0.05)
+    if not moved:
+        readout = replace(readout, x_center=np.zeros(1), x_scale=np.ones(1))
+    kernels = Correlations(readout, -np.ones(1), np.ones(1))
+    x = rng.uniform(-1.0, 1.0, (1, 100))
+    columns = kernels.columns(x)
+    second = columns.bend * columns.off[0] ** 2 - columns.fall
+    h = Decimal(10) ** -25
+    reach = Decimal(float(readout.length_scale[0])) * Decimal(float(readout.x_scale[0]))
+    with localcontext() as context:
+        context.prec = 100
+        for k in range(100):
+            at = exact(x[:, k])
+            low, middle, high = (exact_units(readout, at + step * reach) for step in (-h, 0, h))
+            slopes, bends = (high - low) / (2 * h), (high - 2 * middle + low) / h**2
+            assert abs(middle - exact(columns.taylor[0, :, k])).max() <= kernels.errors[0]
+            assert abs(slopes - exact(columns.taylor[1, :, k])).max() <= kernels.errors[1]
+            if kernels.is_twice_smooth:
+                assert abs(bends - exact(second[:, k])).max() <= kernels.errors[2]
