@@ -96,8 +96,8 @@ class Asking:
             return points[: max(wanted, 0)]
         count = len(settings.initial.given)
         asked_for = [z for z in points[:count] if not (known == z).all(axis=1).any()]
-        rows = np.array([*asked_for, *points[count:]]).reshape(-1, points.shape[1])
-        return rows[: max(wanted, len(asked_for))]
+        open_points = np.array([*asked_for, *points[count:]]).reshape(-1, points.shape[1])
+        return open_points[: max(wanted, len(asked_for))]
 
     def _restart(self, state: State, stage: Stage, keep: bool, message: str) -> Event | None:
         """Return the first point of a new stage, None where there is no fresh point."""
