@@ -64,6 +64,14 @@ class DaskCluster:
 
     def answers(self, units: Sequence[Unit]) -> Generator[list[Answer]]:
         """Yield what became of the units; see `nnbo_mip.lab.executor`."""
+        try:
+            yield from self._answers(units)
+        except ClusterError:
+            raise
+        except OSError as error:
+            raise self._lost() from error
+
+    def _answers(self, units: Sequence[Unit]) -> Generator[list[Answer]]:
         from distributed import as_completed
 
         from nnbo_mip.lab.dask_worker import run_on_worker
@@ -74,16 +82,12 @@ class DaskCluster:
         names = [f"nnbo-{unit.key}-{run}" for unit in units]
         futures = self._client.map(run_on_worker, texts, key=names, pure=False)
         keys = dict(zip(names, (unit.key for unit in units), strict=True))
-        left = len(futures)
         completed = as_completed(
             futures, loop=self._client.loop, with_results=True, raise_errors=False
         )
         del futures  # what was answered is forgotten by the cluster
         for batch in completed.batches():
             yield [self._answer(keys[future.key], future, result) for future, result in batch]
-            left -= len(batch)
-        if left:
-            raise self._lost()
 
     def _check_versions(self, units: Sequence[Unit]) -> None:
         """Refuse workers that could run none of the units."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 
-from distributed import Worker, WorkerPlugin, get_worker
+from distributed import Reschedule, Worker, WorkerPlugin, get_worker
 
-from nnbo_mip.lab.isolated import IsolatedWorker
+from nnbo_mip.lab.isolated import IsolatedWorker, StoppedError
 from nnbo_mip.lab.unit import Unit
 
 PLUGIN = "nnbo-mip-units"
@@ -44,7 +44,10 @@ class Processes(WorkerPlugin):
 
 
 def run_on_worker(text: str) -> str:
-    """Run a unit on the worker of Dask that calls this."""
+    """Run a unit on the worker of Dask that calls this; one that is closing leaves it to others."""
     processes = get_worker().plugins[PLUGIN]
     assert isinstance(processes, Processes)
-    return processes.answer(text)
+    try:
+        return processes.answer(text)
+    except StoppedError as error:
+        raise Reschedule from error

@@ -7,20 +7,21 @@ import resource
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from nnbo_mip.lab.environment import check_same, imported, versions_here
 from nnbo_mip.lab.unit import Unit
 from nnbo_mip.loop.designs import Design, design_of
-from nnbo_mip.loop.optimizer import BayesianOptimizer
 from nnbo_mip.loop.plain import number_in, point_out
 from nnbo_mip.loop.seeds import Purpose, seed_for
-from nnbo_mip.loop.suggestion import Suggestion
 from nnbo_mip.problems.catalogue import registry as problems
 from nnbo_mip.problems.problem import Direction, Problem
 from nnbo_mip.problems.scaled import ScaledProblem
 from nnbo_mip.space.arrays import FloatArray
 from nnbo_mip.space.space import Space
+
+if TYPE_CHECKING:
+    from nnbo_mip.loop.suggestion import Suggestion
 
 PLACEHOLDER = "{instance}"
 """In the texts of a problem, stands for the instance."""
@@ -70,6 +71,8 @@ class Modelled:
     """
 
     def __init__(self, unit: Unit, space: Space, direction: Direction, starts: list[Any]) -> None:
+        from nnbo_mip.loop.optimizer import BayesianOptimizer  # a baseline needs none of it
+
         options = dict(unit.method["options"])
         # The image of an embedding does not hold the shared starts: it draws its own.
         self._draws = options["embedding"]["name"] != "none"

@@ -6,9 +6,10 @@ import platform
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from nnbo_mip.loop.settings import Settings
+if TYPE_CHECKING:
+    from nnbo_mip.loop.settings import Settings
 
 PACKAGES = ("nnbo_mip", "numpy", "scipy", "torch", "scikit-learn", "highspy")
 """Whose versions a journal names: the same ones make the same proposals."""

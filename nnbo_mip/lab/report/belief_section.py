@@ -1,0 +1,51 @@
+"""The section on what models believed, on problems of one variable."""
+
+from __future__ import annotations
+
+from nnbo_mip.errors import NnboError
+from nnbo_mip.lab.findings import Findings, Sample
+from nnbo_mip.lab.pictures.belief import acquisition, belief
+from nnbo_mip.lab.pictures.picture import Picture
+from nnbo_mip.lab.pictures.regret import Colors
+from nnbo_mip.lab.report.html import paragraph
+from nnbo_mip.lab.report.pages import Page
+from nnbo_mip.lab.report.repeated import repeated_beliefs
+from nnbo_mip.lab.results import Results
+
+
+def add_beliefs(
+    page: Page, results: Results, findings: Findings, steps: int, colors: Colors
+) -> None:
+    """Take first steps of one instance of each method again, and draw what they rested on."""
+    units = results.units
+    baselines = set(units["method"][units["surrogate"] == ""].tolist())
+    chosen = [
+        (problem.problem, sample)
+        for problem in findings.problems
+        if problem.dimension == 1
+        for sample in problem.samples
+        if sample.method not in baselines
+    ]
+    page.section("Beliefs")
+    if not chosen:
+        page.add(paragraph("No method with a model has finished a problem of one variable."))
+    for problem, sample in chosen:
+        _add(page, results, problem, sample, steps, colors[sample.method])
+
+
+def _add(
+    page: Page, results: Results, problem: str, sample: Sample, steps: int, color: int
+) -> None:
+    title = f"{problem}, {sample.method}, instance {sample.instances[0]}"
+    try:
+        lines = repeated_beliefs(results, int(sample.units[0]), steps)
+    except NnboError as error:
+        page.add(paragraph(f"{title}: not drawn. {error}", class_="warning"))
+        return
+    views: dict[str, Picture] = {}
+    scores: dict[str, Picture] = {}
+    for number, line in enumerate(lines, start=1):
+        views[f"step {number}"] = belief(f"{title}, step {number}", line, color)
+        scores[f"step {number}"] = acquisition(f"{title}, step {number}", line, color)
+    page.pictures(**views)
+    page.pictures(**scores)

@@ -1,0 +1,79 @@
+"""The section on what was proven of steps, and on the time that methods took."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nnbo_mip.lab.pictures.gaps import Gaps, gaps_against_time
+from nnbo_mip.lab.pictures.picture import Picture
+from nnbo_mip.lab.pictures.regret import Colors
+from nnbo_mip.lab.report.html import number, percent, table
+from nnbo_mip.lab.report.pages import Page
+from nnbo_mip.lab.results import Results
+from nnbo_mip.lab.step_totals import sampled_gaps, step_totals
+
+MOST_DOTS = 250
+"""Of a method in one picture."""
+
+
+def add_certificates(page: Page, results: Results, colors: Colors) -> None:
+    """Write the section; nothing where no model chose a point."""
+    totals = step_totals(results)
+    if not len(totals):
+        return
+    page.section("Certificates")
+    rows = [
+        [
+            row["method"],
+            str(row["steps"]),
+            percent(row["optimal"], row["steps"]),
+            percent(row["proven"], row["steps"]),
+            percent(row["time_limited"], row["steps"]),
+            number(row["doublings"] / row["steps"]),
+            number(row["seconds"] / row["steps"]),
+            number(row["fit_seconds"] / row["steps"]),
+            number(row["evaluations"] / row["steps"]),
+            str(row["messages"]),
+        ]
+        for row in totals.rows()
+    ]
+    head = ["method", "steps", "gap closed", "bound proven", "ended by time", "doublings a step"]
+    head += ["seconds maximizing", "seconds fitting", "evaluations a step", "messages"]
+    page.add(table(head, rows, "Steps of finished units; figures a step are means"))
+    proven = [row["method"] for row in totals.rows() if row["proven"]]
+    if proven:
+        page.pictures(**{name: _gaps(results, name, proven, colors) for name in results.problems})
+
+
+def add_times(page: Page, results: Results) -> None:
+    """Write how long the units of each method took."""
+    units = results.units.where(results.units["status"] == "finished")
+    if not len(units):
+        return
+    page.section("Time")
+    rows = []
+    for method in results.methods:
+        chosen = units.where(units["method"] == method)
+        if len(chosen):
+            seconds = chosen["seconds"]
+            rows.append(
+                [
+                    method,
+                    str(len(chosen)),
+                    number(float(np.mean(seconds))),
+                    number(float(np.median(seconds))),
+                    number(float(np.max(seconds))),
+                    number(float(np.mean(chosen["cpu_seconds"]))),
+                ]
+            )
+    head = ["method", "units", "mean wall", "median wall", "longest", "mean CPU"]
+    page.add(table(head, rows, "Seconds a unit"))
+
+
+def _gaps(results: Results, problem: str, methods: list[str], colors: Colors) -> Picture:
+    parts = []
+    for method in methods:
+        found = sampled_gaps(results, problem, method, MOST_DOTS)
+        parts.append(Gaps(method, found["seconds"], found["gap"]))
+    note = f"Of many steps, up to {MOST_DOTS} a method are shown."
+    return gaps_against_time(parts, colors, f"{problem}. {note}")

@@ -1,0 +1,62 @@
+"""HTML of text and tables, escaped."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from html import escape
+
+NOTHING = "—"
+"""Where there is no figure."""
+
+FIGURES = 3
+"""Significant digits of a number in a table."""
+
+
+def tag(name: str, *content: str, **attributes: str) -> str:
+    """Return an element; its content is HTML, its attributes are text."""
+    named = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"'
+        for key, value in attributes.items()
+    )
+    return f"<{name}{named}>{''.join(content)}</{name}>"
+
+
+def paragraph(text: str, class_: str = "") -> str:
+    """Return a paragraph of plain text."""
+    return tag("p", escape(text), class_=class_) if class_ else tag("p", escape(text))
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
+    """Return a table of plain texts; the first column is the name of its row.
+
+    It can be scrolled sideways on a narrow screen.
+    """
+    body = "".join(
+        tag(
+            "tr",
+            tag("th", escape(row[0]), scope="row"),
+            *(tag("td", escape(cell)) for cell in row[1:]),
+        )
+        for row in rows
+    )
+    heads = "".join(tag("th", escape(one), scope="col") for one in head)
+    titled = tag("caption", escape(caption)) if caption else ""
+    return tag(
+        "div",
+        tag("table", titled, tag("thead", tag("tr", heads)), tag("tbody", body)),
+        class_="table",
+        tabindex="0",
+        role="region",
+        aria_label=caption or head[0],
+    )
+
+
+def number(value: float) -> str:
+    """Return a number for reading; a dash where there is none."""
+    return NOTHING if math.isnan(value) else f"{value:.{FIGURES}g}"
+
+
+def percent(part: float, whole: float) -> str:
+    """Return a share for reading."""
+    return f"{100.0 * part / whole:.1f} %" if whole else NOTHING

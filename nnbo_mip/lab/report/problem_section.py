@@ -1,0 +1,96 @@
+"""The section of one problem: curves, final losses, tests, where points were sampled."""
+
+from __future__ import annotations
+
+from nnbo_mip.lab.findings import ProblemFindings, Sample
+from nnbo_mip.lab.pictures.contours import points
+from nnbo_mip.lab.pictures.picture import Picture
+from nnbo_mip.lab.pictures.ranks import critical_difference
+from nnbo_mip.lab.pictures.regret import Colors, boxes, regret
+from nnbo_mip.lab.report.html import NOTHING, number, paragraph, table
+from nnbo_mip.lab.report.pages import Page
+from nnbo_mip.lab.report.surfaces import Surfaces
+from nnbo_mip.lab.results import Results
+from nnbo_mip.lab.statistics_intervals import Interval
+
+
+def add_problem(page: Page, found: ProblemFindings, results: Results, colors: Colors) -> None:
+    """Write the section; a sentence where nothing is finished yet."""
+    page.section(found.problem)
+    units = results.units
+    rows = units.where(units["problem"] == found.problem)
+    finished = int((rows["status"] == "finished").sum())
+    inputs = "1 input" if found.dimension == 1 else f"{found.dimension} inputs"
+    page.add(
+        paragraph(
+            f"{inputs}, {found.starts} shared starts and {int(rows['steps'][0])} evaluations more; "
+            f"{finished} of {len(rows)} units are finished."
+        )
+    )
+    if not found.samples:
+        page.add(paragraph("No method has results yet.", class_="empty"))
+        return
+    page.pictures(**{name: regret(found, name, colors) for name in ("median", "mean")})
+    page.add(
+        _finals(found, {method: int((rows["method"] == method).sum()) for method in found.methods})
+    )
+    page.pictures(boxes(found, colors))
+    if found.friedman is not None and len(found.common) > 1:
+        title = f"{found.problem}: mean ranks over instances"
+        page.pictures(
+            critical_difference(title, found.methods, found.friedman, "instances", colors)
+        )
+    page.pictures(**_sampled(found, results, colors))
+
+
+def _finals(found: ProblemFindings, planned: dict[str, int]) -> str:
+    friedman = found.friedman
+    rows = [
+        [
+            sample.method,
+            f"{len(sample)} of {planned[sample.method]}",
+            *_interval(sample.final_mean),
+            *_interval(sample.final_median),
+            number(float(sample.final.min())),
+            number(float(sample.final.max())),
+            str(found.interval_ranks[place]),
+            str(found.median_ranks[place]),
+            str(found.stratified[place]),
+            NOTHING if friedman is None else number(float(friedman.ranks[place])),
+        ]
+        for place, sample in enumerate(found.samples)
+    ]
+    head = ["method", "instances", "mean", "95 %", "median", "95 %", "least", "most"]
+    head += ["rank by interval", "of median", "by Mann-Whitney", "mean rank"]
+    return table(head, rows, f"{found.measure} after {found.evaluations} evaluations")
+
+
+def _interval(interval: Interval) -> tuple[str, str]:
+    return number(interval.value), f"{number(interval.low)} … {number(interval.high)}"
+
+
+def _sampled(found: ProblemFindings, results: Results, colors: Colors) -> dict[str, Picture]:
+    """Return where each method sampled, in its median instance."""
+    made: dict[str, Picture] = {}
+    surfaces = Surfaces(results)
+    for sample in found.samples if found.dimension <= 2 else ():
+        unit = _median_unit(sample)
+        surface = surfaces.of(unit)
+        if surface is None:
+            return {}
+        rows = results.observations["unit"] == unit
+        instance = sample.instances[sample.units == unit][0]
+        made[sample.method] = points(
+            f"{found.problem}: {sample.method} in instance {instance}, that of its median",
+            surface,
+            surfaces.coordinates(unit),
+            results.observations["y"][rows],
+            found.starts,
+            colors[sample.method],
+        )
+    return made
+
+
+def _median_unit(sample: Sample) -> int:
+    order = sample.final.argsort(kind="stable")
+    return int(sample.units[order[(len(sample) - 1) // 2]])

@@ -1,0 +1,84 @@
+"""`write_report`: the whole page of an experiment; `write_figures`: its pictures as files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from nnbo_mip.drawing.figures import check_can_draw
+from nnbo_mip.lab.findings import Findings
+from nnbo_mip.lab.pictures.drawn import draw
+from nnbo_mip.lab.report.belief_section import add_beliefs
+from nnbo_mip.lab.report.certificates import add_certificates, add_times
+from nnbo_mip.lab.report.pages import Page, slug, unique
+from nnbo_mip.lab.report.problem_section import add_problem
+from nnbo_mip.lab.report.ranking import add_ranking
+from nnbo_mip.lab.report.state import add_failures, add_settings, add_state
+from nnbo_mip.lab.results import Results
+
+
+def write_report(
+    store: str | Path, out: str | Path, experiment: str | None = None, beliefs: int = 0
+) -> tuple[Results, Findings, Page]:
+    """Write one HTML file that needs no other, and return what it is about.
+
+    Parameters
+    ----------
+    store : path
+        A store of results; others may write to it meanwhile.
+    out : path
+        Overwritten when the page is complete.
+    experiment : str, optional
+        Its name; may be left out where the store holds one.
+    beliefs : int
+        Steps that are taken again on problems of one variable, to draw what models believed.
+    """
+    results = Results.open(store, experiment)
+    findings = Findings.of(results)
+    page = page_of(results, findings, beliefs)
+    _write(Path(out), page.as_html())
+    return results, findings, page
+
+
+def page_of(results: Results, findings: Findings, beliefs: int = 0) -> Page:
+    """Return the page of an experiment, whatever of it is finished."""
+    colors = {method: place for place, method in enumerate(results.methods)}
+    page = Page(results.experiment.name)
+    add_state(page, results, findings)
+    add_ranking(page, findings, colors)
+    for problem in findings.problems:
+        add_problem(page, problem, results, colors)
+    if beliefs:
+        add_beliefs(page, results, findings, beliefs, colors)
+    add_certificates(page, results, colors)
+    add_times(page, results)
+    add_failures(page, results)
+    add_settings(page, results)
+    return page
+
+
+def write_figures(page: Page, folder: str | Path, ending: str = "svg") -> list[Path]:
+    """Draw all pictures of a page into a folder, and return the files.
+
+    Parameters
+    ----------
+    page : Page
+    folder : path
+    ending : {"svg", "png", "pdf"}
+    """
+    names: list[str] = []
+    for picture in page.drawn:
+        names.append(unique(slug(picture.title), names))
+    paths = [Path(folder) / f"{name}.{ending}" for name in names]
+    for path in paths[:1]:
+        check_can_draw(path)
+    for path, picture in zip(paths, page.drawn, strict=True):
+        draw(picture, path)
+    return paths
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file at once, so that a reader never sees a part of it."""
+    part = path.with_name(f"{path.name}.part")
+    part.write_text(text, encoding="utf-8")
+    os.replace(part, path)
