@@ -30,6 +30,8 @@ from nnbo_mip.cli_compare import compare
 from nnbo_mip.cli_export import CODES as EXPORT_CODES
 from nnbo_mip.cli_export import export_results
 from nnbo_mip.cli_list import list_names
+from nnbo_mip.cli_report import CODES as REPORT_CODES
+from nnbo_mip.cli_report import report
 from nnbo_mip.cli_run import CODES as RUN_CODES
 from nnbo_mip.cli_run import run_experiment
 from nnbo_mip.cli_suggest import CODES as SUGGEST_CODES
@@ -202,6 +204,9 @@ app.command(
     epilog="Example: nnbo-mip suggest observations.csv --space space.toml --value loss "
     f"--save certificate.json\n\n{SUGGEST_CODES}"
 )(suggest)
+app.command(
+    epilog=f"Example: nnbo-mip report results.db --out report.html\n\n{REPORT_CODES}",
+)(report)
 app.command("list", epilog=f"Example: nnbo-mip list maximizers\n\n{EXIT_CODES}")(list_names)
 
 
