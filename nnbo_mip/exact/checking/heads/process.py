@@ -30,17 +30,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
-from nnbo_mip.exact.checking.heads.correlations import UNIT, Correlations, gamma
+from nnbo_mip.exact.checking.heads.correlations import UNIT, Columns, Correlations, gamma
+from nnbo_mip.exact.checking.heads.projection import Projection
 from nnbo_mip.heads.gp_readout import GpReadout
 from nnbo_mip.network.affine import FloatArray
 
 LEAST, LARGEST = 1e-60, 1e60
 """Numbers between these are read, so that nothing comes near underflow or overflow."""
 
-LARGEST_ERROR = 0.1
-"""By more than so much the approximate inverse of L may not miss it."""
+TINY = 1e-250
+"""More than any sum here loses by underflow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +90,21 @@ class Expansion:
         return int(self.half.shape[1])
 
 
+class _Size:
+    """What errors in boxes of scaled half widths (d, B) are multiples of."""
+
+    def __init__(self, half: FloatArray, kernel: Correlations, rounding: float) -> None:
+        self.reach = np.concatenate([np.ones((1, half.shape[1])), half])  # |t_p|, t_0 = 1
+        self.square = np.square(half).sum(axis=0) * (1.0 + 1e-12)
+        self.along = half.sum(axis=0) * (1.0 + 1e-12)
+        # Entries of columns, and the sums over the observed points that they are put into.
+        entry, slope_entry, self.bend_entry = (
+            error + 2.0 * rounding * size
+            for error, size in zip(kernel.errors, (1.0, 1.0, 4.0), strict=True)
+        )
+        self.entries = entry + slope_entry * self.along
+
+
 class Process:
     """Expansions of one readout.
 
@@ -101,141 +116,93 @@ class Process:
 
     Attributes
     ----------
+    is_useful : bool
+        Whether anything can be bounded; without it nothing else is there.
     norm : float
         ``y_scale sqrt(a) |f|``, rounded up.
     top : float
         ``reach sqrt(a)``, the largest possible std.
-    least_noise : float
-        No eigenvalue of ``L L^T - a K`` is smaller.
     """
 
     def __init__(self, readout: GpReadout, correlations: Correlations) -> None:
         self.readout, self.correlations = readout, correlations
-        self.is_useful = correlations.has_sane_scales and self._has_sane_scales()
-        """Whether the projection exists, and rounding leaves something to be proven."""
-        if self.is_useful:
-            with np.errstate(all="ignore"):
-                self._measure()
-            self.is_useful = self.least_noise > 0.0 and bool(np.isfinite(self._own))
-
-    def _has_sane_scales(self) -> bool:
-        """Whether nothing comes near overflow or underflow."""
-        read = self.readout
-        sizes = np.append(np.abs(np.diag(read.factor)), read.amplitude)
-        others = np.concatenate([np.tril(read.factor).ravel(), read.weights, read.points.ravel()])
-        numbers = np.array([read.y_center, read.y_scale, read.reach])
-        largest = max(float(np.abs(others).max()), float(np.abs(numbers).max()))
-        return bool(sizes.min() > LEAST and sizes.max() < LARGEST and largest < LARGEST)
-
-    def _measure(self) -> None:
-        read, a = self.readout, self.readout.amplitude
-        self.top = read.reach * float(np.sqrt(a)) * (1.0 + 4.0 * UNIT)
-        factor = np.tril(read.factor)
-        n = len(factor)
-        inverse = solve_triangular(factor, np.eye(n), lower=True, check_finite=False)
-        self._factor, self._inverse = factor, inverse
-        self._rounding = gamma(n + 16)
-        self._row = float(np.sqrt(np.square(factor).sum(axis=1).max())) * (1.0 + 1e-12)
-        size = float(np.linalg.norm(inverse)) * (1.0 + 1e-12)
-        missed = float(np.linalg.norm(inverse @ factor - np.eye(n))) * (1.0 + 1e-12)
-        missed += 2.0 * self._rounding * float(np.linalg.norm(np.abs(inverse) @ np.abs(factor)))
-        self._missed, self._inverse_size = missed, size
-        self._largest_inverse = size / (1.0 - missed) if missed < LARGEST_ERROR else np.inf
-        self._weight = float(np.abs(read.weights).sum()) * (1.0 + 1e-12)
-        gram = self.correlations.gram()
-        gram_error = self.correlations.gram_error + self._rounding
-        noise = factor @ factor.T - a * gram
-        self.least_noise = _least_eigenvalue(
-            noise, self._rounding * (np.abs(factor) @ np.abs(factor.T)) + a * gram_error
-        )
-        by_factor = np.linalg.norm(factor.T @ read.weights) * (1.0 + 1e-12)
-        by_factor += self._rounding * np.sqrt(n) * self._row * self._weight
-        by_gram = max(float(read.weights @ gram @ read.weights), 0.0) * (1.0 + 1e-12)
-        by_gram += 3.0 * gram_error * self._weight**2
-        length = min(float(by_factor), float(np.sqrt(a * by_gram)))
-        self.norm = abs(read.y_scale) * float(np.sqrt(a)) * length * (1.0 + 1e-12) + 1e-250
-        self._own = self._own_error(n)
-
-    def _own_error(self, n: int) -> float:
-        """Bound the error of a right hand side that explains what the readout solves."""
-        a, own = self.readout.amplitude, self.correlations.own_error + 4.0 * UNIT
-        spread = self._largest_inverse * np.sqrt(n)
-        grown = spread * self._rounding * self._row
-        if not grown < LARGEST_ERROR:
-            return np.inf
-        length = (np.sqrt(a) + spread * a * own) / (1.0 - grown)
-        return float(a * own + self._rounding * self._row * length) * 1.01
+        self.is_useful = correlations.has_sane_scales and _has_sane_scales(readout)
+        if not self.is_useful:
+            return
+        with np.errstate(all="ignore"):
+            self.projection = Projection(readout, correlations)
+        self.is_useful = self.projection.is_useful
+        self.norm = abs(readout.y_scale) * self.projection.norm * (1.0 + 1e-12) + TINY
+        self.top = readout.reach * float(np.sqrt(readout.amplitude)) * (1.0 + 4.0 * UNIT)
+        self._weight = float(np.abs(readout.weights).sum()) * (1.0 + 1e-12)
 
     def expand(self, center: FloatArray, half: FloatArray) -> Expansion:
         """Return the expansions at the centers (d, B) of boxes of half widths (d, B)."""
-        read, kernel = self.readout, self.correlations
-        a, d = read.amplitude, len(center)
+        kernel = self.correlations
         t = kernel.scaled(half)
         columns = kernel.columns(center)
-        taylor = columns.taylor
-        solved = self._inverse @ taylor * a
-        b = self._inverse.T @ solved
-        z = self._factor.T @ b
-        gram = np.einsum("pnb,qnb->pqb", z, z) / a
-        cross = np.einsum("pnb,qnb->pqb", b, taylor)
-        gram = gram - cross - cross.transpose(1, 0, 2)
-        gram[0, 0] += 1.0
-        for j in range(d):
-            gram[j + 1, j + 1] += kernel.second
-
-        reach = np.concatenate([np.ones((1, len(t[0]))), t])  # |t_p|, t_0 = 1
-        s = np.square(t).sum(axis=0) * (1.0 + 1e-12)
-        along = t.sum(axis=0) * (1.0 + 1e-12)
-        entry, slope_entry, bend_entry = (
-            error + 2.0 * self._rounding * size
-            for error, size in zip(kernel.errors, (1.0, 1.0, 4.0), strict=True)
-        )
-        b_sizes = (np.abs(b).sum(axis=1) * reach).sum(axis=0) * 1.01
-        z_sizes = (np.sqrt(np.square(z).sum(axis=1)) * reach).sum(axis=0) * 1.01
-        off = self._rounding * self._row * b_sizes  # of z
-        entries = entry + slope_entry * along
-        error = 2.0 * b_sizes * entries
-        error = error + (2.0 * z_sizes * off + off**2 + self._rounding * z_sizes**2) / a
-        sums = np.einsum("pqb,pb,qb->b", np.abs(gram), reach, reach)
-        error = 1.01 * (
-            error + gamma((d + 3) ** 2) * sums + 16.0 * UNIT * (1.0 + kernel.second * s)
-        )
-
-        b_center = b[0]
-        std_bend = -columns.curved(b_center)
-        for j in range(d):
+        size = _Size(t, kernel, self.projection.rounding)
+        b, std = self._std(columns, size)
+        mean, mean_bend, mean_error = self._mean(columns, size)
+        gram, gram_error, lost, combined = std
+        std_bend = -columns.curved(b[0])
+        for j in range(len(t)):
             std_bend[j, j] -= kernel.second
-        center_size = np.abs(b_center).sum(axis=0)
-        bend_error = 1.01 * along**2 * (center_size * bend_entry + 8.0 * UNIT * kernel.second)
-
-        scale = read.y_scale * a
-        mean = scale * np.einsum("n,pnb->pb", read.weights, taylor)
-        mean_bend = scale * columns.curved(read.weights[:, None])
-        weight = abs(scale) * self._weight
-        mean_error = weight * (entries + 0.5 * bend_entry * along**2)
-        mean_error = mean_error + 8.0 * UNIT * (
-            abs(read.y_center) + (np.abs(mean) * reach).sum(axis=0)
-        )
-        mean[0] += read.y_center
-
-        missed = np.sqrt(np.square(solved - z).sum(axis=1))
-        missed += self._missed / (1.0 - self._missed) * np.sqrt(np.square(solved).sum(axis=1))
-        lost = (missed * reach).sum(axis=0) * 1.01 + off
-        lost = lost + 1.2 * self._inverse_size * np.sqrt(len(b_center)) * a * entries
-        remainders = kernel.remainders(t)
+        bend_error = np.abs(b[0]).sum(axis=0) * size.bend_entry + 8.0 * UNIT * kernel.second
         return Expansion(
             t,
             mean,
-            1.01 * mean_error + 1e-250,
+            mean_error,
             mean_bend,
             gram,
-            1.01 * error,
+            gram_error,
             std_bend,
-            bend_error,
-            lost / np.sqrt(a) * 1.01,
-            remainders,
-            b_sizes,
+            1.01 * size.along**2 * bend_error,
+            lost,
+            kernel.remainders(t),
+            combined,
         )
+
+    def _mean(self, columns: Columns, size: _Size) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return value and slopes, second derivatives, and the error of all in the boxes."""
+        read = self.readout
+        scale = read.y_scale * read.amplitude
+        mean = scale * np.einsum("n,pnb->pb", read.weights, columns.taylor)
+        bend = scale * columns.curved(read.weights[:, None])
+        entries = size.entries + 0.5 * size.bend_entry * size.along**2
+        sizes = abs(read.y_center) + (np.abs(mean) * size.reach).sum(axis=0)
+        error = abs(scale) * self._weight * entries + 8.0 * UNIT * sizes
+        mean[0] += read.y_center
+        return mean, bend, 1.01 * error + TINY
+
+    def _std(
+        self, columns: Columns, size: _Size
+    ) -> tuple[FloatArray, tuple[FloatArray, FloatArray, FloatArray, FloatArray]]:
+        """Return the combinations b, and products, their error, rho and the sizes of b."""
+        a, projection, kernel = self.readout.amplitude, self.projection, self.correlations
+        taylor, reach, rounding = columns.taylor, size.reach, projection.rounding
+        solved = projection.inverse @ taylor * a
+        b = projection.inverse.T @ solved
+        z = projection.factor.T @ b
+        cross = np.einsum("pnb,qnb->pqb", b, taylor)
+        gram = np.einsum("pnb,qnb->pqb", z, z) / a - cross - cross.transpose(1, 0, 2)
+        gram[0, 0] += 1.0
+        for j in range(1, len(gram)):
+            gram[j, j] += kernel.second
+        b_sizes = (np.abs(b).sum(axis=1) * reach).sum(axis=0) * 1.01
+        z_sizes = (_lengths(z) * reach).sum(axis=0) * 1.01
+        off = rounding * projection.row * b_sizes  # of z
+        error = 2.0 * b_sizes * size.entries
+        error = error + (2.0 * z_sizes * off + off**2 + rounding * z_sizes**2) / a
+        sums = np.einsum("pqb,pb,qb->b", np.abs(gram), reach, reach)
+        error = error + gamma((len(gram) + 2) ** 2) * sums
+        error = error + 16.0 * UNIT * (1.0 + kernel.second * size.square)
+        missed = _lengths(solved - z)
+        missed += projection.missed / (1.0 - projection.missed) * _lengths(solved)
+        lost = (missed * reach).sum(axis=0) * 1.01 + off
+        spread = projection.inverse_size * float(np.sqrt(projection.count))
+        lost = (lost + 1.2 * spread * a * size.entries) / np.sqrt(a)
+        return b, (gram, 1.01 * error, 1.01 * lost, b_sizes)
 
     def ends(
         self, points: FloatArray
@@ -243,13 +210,13 @@ class Process:
         """Return ends (n,) of mean and std at points (d, n), exact or of any float64 pass."""
         read, a = self.readout, self.readout.amplitude
         at = self.expand(points, np.zeros_like(points))
-        n, root = len(read.points), float(np.sqrt(a))
-        own = self.correlations.own_error + 2.0 * self._rounding
+        projection, root = self.projection, float(np.sqrt(a))
+        own = self.correlations.own_error + 2.0 * projection.rounding
         spread = abs(read.y_scale) * a * self._weight * own + 8.0 * UNIT * np.abs(at.mean[0])
         off = at.mean_error + spread + 8.0 * UNIT * abs(read.y_center)
-        moved = self._largest_inverse * float(np.sqrt(n)) * self._own
-        passes = 2.0 * (at.combined * self._own + at.lost * root * moved) + moved**2
-        passes = 1.01 * (passes / a + 4.0 * self._rounding * (1.0 + moved / root) ** 2)
+        moved = projection.largest_inverse * float(np.sqrt(len(read.points))) * projection.own_error
+        passes = 2.0 * (at.combined * projection.own_error + at.lost * root * moved) + moved**2
+        passes = 1.01 * (passes / a + 4.0 * projection.rounding * (1.0 + moved / root) ** 2)
         variance = at.gram[0, 0]
         low = np.maximum(variance - at.gram_error - at.lost**2 - passes, 0.0)
         high = np.maximum(variance + at.gram_error + passes, 0.0)
@@ -257,9 +224,15 @@ class Process:
         return (at.mean[0] - off, at.mean[0] + off), stds
 
 
-def _least_eigenvalue(matrix: FloatArray, error: FloatArray) -> float:
-    """Bound the least eigenvalue of a symmetric matrix with uncertain entries from below."""
-    others = np.abs(matrix) + error
-    np.fill_diagonal(others, 0.0)
-    rows = others.sum(axis=1) * (1.0 + 1e-10)
-    return float((np.diag(matrix) - np.diag(error) - rows).min())
+def _lengths(columns: FloatArray) -> FloatArray:
+    """Return the lengths (p, B) of vectors (p, n, B)."""
+    return np.asarray(np.sqrt(np.square(columns).sum(axis=1)))
+
+
+def _has_sane_scales(read: GpReadout) -> bool:
+    """Whether nothing comes near overflow or underflow."""
+    sizes = np.append(np.abs(np.diag(read.factor)), read.amplitude)
+    others = np.concatenate([np.tril(read.factor).ravel(), read.weights, read.points.ravel()])
+    numbers = np.array([read.y_center, read.y_scale, read.reach])
+    largest = max(float(np.abs(others).max()), float(np.abs(numbers).max()))
+    return bool(sizes.min() > LEAST and sizes.max() < LARGEST and largest < LARGEST)
