@@ -11,6 +11,7 @@ import pytest
 from nnbo_mip.exact.checking.heads.correlations import Correlations
 from nnbo_mip.exact.checking.heads.process_score import ProcessScore, process_score
 from nnbo_mip.exact.checking.heads.process_stds import ProcessBounds
+from nnbo_mip.exact.checking.heads.projection import Projection
 from nnbo_mip.heads import LinearHead
 from nnbo_mip.heads.gp_readout import GpReadout
 from nnbo_mip.heads.kernel_profiles import Profile
@@ -113,6 +114,17 @@ def test_no_point_is_beyond_a_bound(kernel: tuple[str, float], case: str) -> Non
         for d in (1, 2, 3):
             readout = random_process(rng, d, int(rng.integers(2, 9)), kernel, **CASES[case])
             check_bounds(readout, rng, 40)
+
+
+def test_a_noise_that_float64_sums_would_lose() -> None:
+    rng = np.random.default_rng(0)
+    readout = random_process(rng, 2, 8, noise=6e-14)
+    kernels = Correlations(readout, np.full(2, -UNIT), np.full(2, UNIT))
+    least = Projection(readout, kernels).least_noise
+    assert 0.0 < least < 6e-14
+    with localcontext() as context:
+        context.prec = 60
+        check_bounds(readout, rng, 40)
 
 
 # -- the kernel -----------------------------------------------------------------------------

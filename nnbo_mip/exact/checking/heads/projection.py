@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from nnbo_mip.exact.checking.dyadic import Dyadic
 from nnbo_mip.exact.checking.heads.correlations import UNIT, Correlations, gamma
 from nnbo_mip.heads.gp_readout import GpReadout
 from nnbo_mip.network.affine import FloatArray
@@ -60,10 +61,9 @@ class Projection:
         self.missed += 2.0 * self.rounding * float(np.linalg.norm(sizes))
         usable = self.missed < LARGEST_ERROR
         self.largest_inverse = self.inverse_size / (1.0 - self.missed) if usable else np.inf
-        gram, gram_error = correlations.gram(), correlations.gram_error + self.rounding
-        noise = self.factor @ self.factor.T - a * gram
-        error = self.rounding * (np.abs(self.factor) @ np.abs(self.factor.T)) + a * gram_error
-        self.least_noise = _least_eigenvalue(noise, error)
+        gram, gram_error = correlations.gram(), correlations.gram_error
+        self.least_noise = _least_noise(self.factor, a, gram, gram_error, self.rounding)
+        gram_error += self.rounding
         weight = float(np.abs(weights).sum()) * (1.0 + 1e-12)
         by_factor = float(np.linalg.norm(self.factor.T @ weights)) * (1.0 + 1e-12)
         by_factor += self.rounding * float(np.sqrt(n)) * self.row * weight
@@ -85,6 +85,20 @@ class Projection:
     def is_useful(self) -> bool:
         """Whether the projection exists, and rounding leaves something to be proven."""
         return self.least_noise > 0.0 and bool(np.isfinite(self.own_error))
+
+
+def _least_noise(
+    factor: FloatArray, a: float, gram: FloatArray, gram_error: float, rounding: float
+) -> float:
+    """Bound the least eigenvalue of ``L L^T - a K``, in exact arithmetic where it has to be."""
+    sizes = np.abs(factor) @ np.abs(factor.T) + a
+    error = rounding * sizes + a * gram_error
+    least = _least_eigenvalue(factor @ factor.T - a * gram, error)
+    if least > 0.0:
+        return least
+    whole, scaled = Dyadic.of(factor), Dyadic.of(a) * Dyadic.of(gram)
+    noise = (whole @ Dyadic.of(factor.T) - scaled).floats()
+    return _least_eigenvalue(noise, 4.0 * UNIT * np.abs(noise) + a * gram_error * (1.0 + 1e-10))
 
 
 def _least_eigenvalue(matrix: FloatArray, error: FloatArray) -> float:
