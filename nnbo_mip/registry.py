@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import ast
 import difflib
+import functools
 import inspect
+import os
+import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -168,11 +171,7 @@ class Registry(Generic[T]):
         return ", ".join(point.value for point in self._plugins().get(name, [])) or None
 
     def _plugins(self) -> dict[str, list[EntryPoint]]:
-        found: dict[str, list[EntryPoint]] = {}
-        for point in entry_points(group=self._group):
-            if point.value not in [other.value for other in found.get(point.name, [])]:
-                found.setdefault(point.name, []).append(point)
-        return found
+        return _offered(self._group, _installations())
 
     def _import(self, name: str) -> Callable[..., T]:
         if name in self._homes:
@@ -201,6 +200,28 @@ class Registry(Generic[T]):
                 "install what it needs."
             ) from error
         return plugin
+
+
+@functools.lru_cache(maxsize=32)
+def _offered(group: str, _state: object) -> dict[str, list[EntryPoint]]:
+    """Return the entry points of a group by their names; reading them takes milliseconds."""
+    found: dict[str, list[EntryPoint]] = {}
+    for point in entry_points(group=group):
+        if point.value not in [other.value for other in found.get(point.name, [])]:
+            found.setdefault(point.name, []).append(point)
+    return found
+
+
+def _installations() -> tuple[tuple[str, int], ...]:
+    """Return what changes when a package is installed or removed."""
+    return tuple((folder, _changed(folder or os.curdir)) for folder in sys.path)
+
+
+def _changed(folder: str) -> int:
+    try:
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _parse_options(listed: str, spec: str) -> dict[str, Any]:

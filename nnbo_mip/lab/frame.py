@@ -1,8 +1,8 @@
 """`Frame`: a table as NumPy columns.
 
+>>> import numpy as np
 >>> from nnbo_mip.lab.frame import Frame
->>> types = {"method": str, "y": float}
->>> frame = Frame.of_rows([("nomu", 0.5), ("gp", 0.25), ("gp", None)], types)
+>>> frame = Frame.of_rows([("nomu", 0.5), ("gp", 0.25), ("gp", None)], {"method": str, "y": float})
 >>> len(frame), frame.names, frame["y"].tolist()
 (3, ('method', 'y'), [0.5, 0.25, nan])
 >>> frame.where(frame["method"] == "gp")["y"].tolist()
@@ -12,7 +12,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,12 +23,10 @@ from nnbo_mip.errors import InputError
 
 Column: TypeAlias = npt.NDArray[Any]
 
-DTYPES: Mapping[type, npt.DTypeLike] = {
-    float: np.float64,
-    int: np.int64,
-    bool: np.bool_,
-    str: np.object_,
-}
+Source: TypeAlias = Column | Callable[[], Column]
+"""A column, or what reads it when it is first asked for."""
+
+DTYPES: Mapping[type, npt.DTypeLike] = {float: np.float64, int: np.int64, bool: np.bool_}
 
 
 class Frame:
@@ -35,15 +34,20 @@ class Frame:
 
     Parameters
     ----------
-    columns : mapping of str to array (n,)
+    columns : mapping of str to array (n,) or callable
+    length : int, optional
+        n; must be given where all columns are still to be read.
     """
 
-    def __init__(self, columns: Mapping[str, Column]) -> None:
+    def __init__(self, columns: Mapping[str, Source], length: int | None = None) -> None:
         self._columns = dict(columns)
-        lengths = {name: len(column) for name, column in self._columns.items()}
-        if len(set(lengths.values())) > 1:
-            raise InputError(f"columns must have the same length; got {lengths}; fill or cut them.")
-        self._length = next(iter(lengths.values()), 0)
+        if length is None:
+            read = (len(column) for column in columns.values() if not callable(column))
+            length = next(read, 0)
+        self._length = length
+        for name, column in columns.items():
+            if not callable(column):
+                self._check(name, column)
 
     @classmethod
     def of_rows(cls, rows: Sequence[Sequence[Any]], types: Mapping[str, type]) -> Frame:
@@ -53,19 +57,11 @@ class Frame:
         ----------
         rows : sequence of sequence
         types : mapping of str to type
-            Names of the columns and what they hold: float (None becomes NaN), int, bool, or str,
-            which becomes a column of objects.
+            Names of the columns and what they hold, as `column_of` takes it.
         """
         columns: Sequence[Sequence[Any]] = list(zip(*rows, strict=True)) or [()] * len(types)
         named = zip(types.items(), columns, strict=True)
-        return cls({name: _column(values, kind) for (name, kind), values in named})
-
-    @classmethod
-    def stacked(cls, frames: Sequence[Frame]) -> Frame:
-        """Return the rows of several frames, at least one, that have the same columns."""
-        return cls(
-            {name: np.concatenate([one[name] for one in frames]) for name in frames[0].names}
-        )
+        return cls({name: column_of(values, kind) for (name, kind), values in named}, len(rows))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -77,32 +73,55 @@ class Frame:
             raise InputError(
                 f"a column must be one of {', '.join(self._columns)}; got {name!r}; choose one."
             )
-        return self._columns[name]
+        column = self._columns[name]
+        if callable(column):
+            column = self._columns[name] = self._check(name, column())
+        return column
 
     def __len__(self) -> int:
         return self._length
 
     def where(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.integer[Any]]) -> Frame:
         """Return the rows of a mask (n,) or of indices (k,)."""
-        return Frame({name: column[rows] for name, column in self._columns.items()})
+        columns = {name: partial(self._taken, name, rows) for name in self._columns}
+        return Frame(columns, len(np.arange(self._length)[rows]))
 
-    def with_columns(self, more: Mapping[str, Column]) -> Frame:
+    def with_columns(self, more: Mapping[str, Source]) -> Frame:
         """Return a frame with further columns."""
-        return Frame({**self._columns, **more})
+        return Frame({**self._columns, **more}, self._length)
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield the rows as dicts of Python's own values."""
-        lists = [column.tolist() for column in self._columns.values()]
+        lists = [self[name].tolist() for name in self._columns]
         for row in zip(*lists, strict=True):
             yield dict(zip(self._columns, row, strict=True))
+
+    def _taken(self, name: str, rows: Column) -> Column:
+        return self[name][rows]
+
+    def _check(self, name: str, column: Column) -> Column:
+        if len(column) != self._length:
+            raise InputError(
+                f"columns must have the same length, {self._length}; got {len(column)} in "
+                f"{name!r}; fill or cut it."
+            )
+        return column
 
     def __repr__(self) -> str:
         return f"Frame({self._length} rows: {', '.join(self._columns)})"
 
 
-def _column(values: Sequence[Any], kind: type) -> Column:
+def column_of(values: Sequence[Any], kind: type) -> Column:
+    """Return values as an array (n,).
+
+    Parameters
+    ----------
+    values : sequence
+    kind : {float, int, bool, str}
+        None becomes NaN among floats; texts become objects.
+    """
     if kind is not str:
         return np.array(values, dtype=DTYPES[kind])
     column = np.empty(len(values), dtype=np.object_)
-    column[:] = list(map(sys.intern, values))  # a million equal texts are one
+    column[:] = [sys.intern(value) for value in values]  # a million equal texts are one
     return column

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,7 +17,7 @@ from nnbo_mip.checks import check_choice
 from nnbo_mip.errors import InputError
 from nnbo_mip.lab.curves import METRICS, Curves, best_so_far
 from nnbo_mip.lab.database import reading
-from nnbo_mip.lab.frame import Frame
+from nnbo_mip.lab.frame import Column, Frame, column_of
 from nnbo_mip.lab.nearest import nearest
 from nnbo_mip.loop.plain import point_in
 from nnbo_mip.network.affine import FloatArray
@@ -78,9 +79,8 @@ STEPS: Mapping[str, type] = {
     "ask_seconds": float,
     "evaluations": int,
     "time_limited": bool,
+    "message": str,
 }
-
-MESSAGES: Mapping[str, type] = {"unit": int, "number": int, "message": str}
 
 ATTEMPTS: Mapping[str, type] = {
     "unit": int,
@@ -179,32 +179,32 @@ class Results:
     def observations(self) -> Frame:
         """One row for each evaluation of the finished units, ordered by unit and number.
 
-        The columns of the table but ``x``, and ``best`` and ``regret`` (`curves`), the latter NaN
-        where the optimum is not known.
+        The columns of the table but ``x``, and ``best`` and ``regret`` (`nnbo_mip.lab.curves`), the
+        latter NaN where the optimum is not known.
         """
-        frame = self._frame(self._of_the_plan("observations", OBSERVATIONS), OBSERVATIONS)
-        return frame.with_columns(self._derived(frame))
+        frame = self._table("observations", OBSERVATIONS)
+        return frame.with_columns({"best": self._best, "regret": self._regret})
 
     def observations_with_points(self) -> Frame:
         """Return `observations` with the column ``x``, JSON of an array or an object."""
-        types = {"unit": int, "number": int, "x": str}
-        points = self._frame(self._of_the_plan("observations", types), types)
-        return self.observations.with_columns({"x": points["x"]})
+        return self.observations.with_columns(
+            {"x": partial(self._column, "observations", "x", str)}
+        )
 
     @cached_property
     def steps(self) -> Frame:
         """One row for each point that a model chose, ordered by unit and number."""
-        return self._frame(self._of_the_plan("steps", STEPS), STEPS)
-
-    @cached_property
-    def messages(self) -> Frame:
-        """``unit``, ``number`` and ``message`` of the steps that said something."""
-        return self._frame(self._of_the_plan("steps", MESSAGES, "AND t.message != ''"), MESSAGES)
+        return self._table("steps", STEPS)
 
     @cached_property
     def attempts(self) -> Frame:
         """One row each time that a unit was tried, ordered by unit and number."""
-        return self._frame(self._of_the_plan("attempts", ATTEMPTS), ATTEMPTS)
+        return self._frame(
+            f"SELECT {', '.join(f't.{name}' for name in ATTEMPTS)} FROM plan p "
+            "CROSS JOIN attempts t ON t.unit = p.unit WHERE p.experiment = ? "
+            "ORDER BY p.unit, t.number",
+            ATTEMPTS,
+        )
 
     # -- parts --------------------------------------------------------------------------
 
@@ -267,20 +267,40 @@ class Results:
 
     # -- reading ------------------------------------------------------------------------
 
-    def _of_the_plan(self, table: str, columns: Mapping[str, type], which: str = "") -> str:
-        chosen = ", ".join(f"t.{name}" for name in columns)
-        return (
-            f"SELECT {chosen} FROM plan p CROSS JOIN {table} t ON t.unit = p.unit "
-            f"WHERE p.experiment = ? {which} ORDER BY p.unit, t.number"
-        )
-
     def _frame(self, query: str, types: Mapping[str, type]) -> Frame:
         with reading(self.path) as connection:
-            found = connection.execute(query, (self.experiment.id,))
-            parts = [Frame.of_rows(found.fetchmany(BATCH), types)]
-            while len(parts[-1]) == BATCH:
-                parts.append(Frame.of_rows(found.fetchmany(BATCH), types))
-        return Frame.stacked(parts)
+            return Frame.of_rows(connection.execute(query, (self.experiment.id,)).fetchall(), types)
+
+    def _table(self, table: str, columns: Mapping[str, type]) -> Frame:
+        """Return a frame whose columns are read when they are asked for.
+
+        A unit that is finished never changes, so that columns which are read at different times
+        belong together, also while others write.
+        """
+        with self._finished() as connection:
+            query = f"SELECT count(*) {_rows_of(table)}"
+            length = int(connection.execute(query).fetchone()[0])
+        read = {name: partial(self._column, table, name, kind) for name, kind in columns.items()}
+        return Frame(read, length)
+
+    def _column(self, table: str, name: str, kind: type) -> Column:
+        parts: list[Column] = []
+        with self._finished() as connection:
+            query = f"SELECT t.{name} {_rows_of(table)} ORDER BY f.unit, t.number"
+            found = connection.execute(query)
+            while not parts or len(parts[-1]) == BATCH:
+                parts.append(column_of([value for (value,) in found.fetchmany(BATCH)], kind))
+        return np.concatenate(parts)
+
+    @contextmanager
+    def _finished(self) -> Iterator[sqlite3.Connection]:
+        """Yield a connection with the units that were finished when this was opened."""
+        units = self.units["unit"][self.units["status"] == "finished"]
+        with reading(self.path) as connection:
+            connection.execute("CREATE TEMP TABLE finished (unit INTEGER PRIMARY KEY)")
+            rows = ((unit,) for unit in units.tolist())
+            connection.executemany("INSERT INTO finished VALUES (?)", rows)
+            yield connection
 
     def _json(self, query: str, key: int) -> dict[str, Any]:
         with reading(self.path) as connection:
@@ -293,24 +313,39 @@ class Results:
 
     # -- what follows from the facts ------------------------------------------------------
 
-    def _derived(self, frame: Frame) -> dict[str, FloatArray]:
-        """Return best and regret of every observation."""
-        present, begins = np.unique(frame["unit"], return_index=True)
+    def _best(self) -> FloatArray:
+        begins, _, rows = self._runs
+        return best_so_far(self.observations["y"], begins, self._signs[rows])
+
+    def _regret(self) -> FloatArray:
+        begins, lengths, rows = self._runs
+        signs = self._signs[rows]
+        truth = best_so_far(self.observations["truth"], begins, signs)
+        optimum = np.repeat(self.units["optimum"][rows], lengths)
+        regret: FloatArray = np.repeat(signs, lengths) * (truth - optimum)
+        return regret
+
+    @property
+    def _signs(self) -> FloatArray:
+        """By which the values of each unit are multiplied to be minimized."""
+        return np.where(self.units["direction"] == "minimize", 1.0, -1.0)
+
+    @cached_property
+    def _runs(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Where each run begins among the observations, how long it is, and its row of units."""
+        present, begins = np.unique(self.observations["unit"], return_index=True)
         order = np.argsort(self.units["unit"])
         rows = order[np.searchsorted(self.units["unit"], present, sorter=order)]
-        signs = np.where(self.units["direction"][rows] == "minimize", 1.0, -1.0)
-        lengths = np.diff(np.append(begins, len(frame)))
-        optimum = np.repeat(self.units["optimum"][rows], lengths)
-        truth = best_so_far(frame["truth"], begins, signs)
-        return {
-            "best": best_so_far(frame["y"], begins, signs),
-            "regret": np.repeat(signs, lengths) * (truth - optimum),
-        }
+        return begins, np.diff(np.append(begins, len(self.observations))), rows
 
     def _bounds(self, units: IntArray) -> tuple[IntArray, IntArray]:
         """Return where the observations of units begin and end."""
         column = self.observations["unit"]
         return np.searchsorted(column, units, "left"), np.searchsorted(column, units, "right")
+
+
+def _rows_of(table: str) -> str:
+    return f"FROM finished f CROSS JOIN {table} t ON t.unit = f.unit"
 
 
 def experiments(path: str | Path) -> tuple[ExperimentRecord, ...]:

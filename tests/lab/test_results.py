@@ -95,7 +95,7 @@ def test_an_empty_store_has_empty_columns(path: Path, begun: bool) -> None:
     with opened(path) as store:
         store.write_plan(plan_of([planned()] if begun else []))
     results = Results.open(path)
-    assert len(results.observations) == len(results.steps) == len(results.messages) == 0
+    assert len(results.observations) == len(results.steps) == len(results.attempts) == 0
     assert results.observations["regret"].dtype == np.float64
     assert results.steps["doublings"].dtype == np.int64
     assert len(results.units) == int(begun)
@@ -129,6 +129,21 @@ def test_a_plan_takes_the_place_of_the_one_before(path: Path) -> None:
         Results.open(path)
     with pytest.raises(InputError, match=r"got 'othr'; did you mean 'other'\?"):
         Results.open(path, "othr")
+
+
+def test_frames_belong_together_while_others_write(path: Path) -> None:
+    units = [planned(instance=instance) for instance in range(2)]
+    with opened(path) as store:
+        store.write_plan(plan_of(units))
+        store.add([answer(units[0].unit, [5.0, 3.0, 1.0])])
+        results = Results.open(path)
+        assert results.observations["y"].tolist() == [5.0, 3.0, 1.0]
+        store.add([answer(units[1].unit, [6.0, 4.0, 2.0])])
+        assert results.units["status"].tolist() == ["finished", "planned"]
+        assert results.observations["truth"].tolist() == [5.0, 3.0, 1.0]
+        assert results.steps["number"].tolist() == [2]
+        assert results.curves("branin", "nomu").values.shape == (1, 5)
+        assert len(Results.open(path).observations) == 6
 
 
 def test_one_runner_at_a_time(path: Path) -> None:
