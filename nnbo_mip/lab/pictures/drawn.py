@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -120,6 +120,8 @@ def _texts(axes: Axes, mark: Any, color: str, dashes: str, label: str | None, nu
     side = {"start": "left", "middle": "center", "end": "right"}[mark.anchor]
     for (x, y), text in zip(_columns(mark.x, mark.y), mark.texts, strict=True):
         axes.annotate(text, (x, y), ha=side, va="center", fontsize=7, color=color)
+    axes.update_datalim(_columns(mark.x, mark.y))
+    axes.autoscale_view()
 
 
 DRAWERS: Mapping[type, Callable[[Axes, Any, str, str, str | None, int], None]] = {
@@ -166,7 +168,7 @@ def _above(mark: Mark, floors: list[float | None]) -> Mark:
     return type(mark)(**made)
 
 
-def _set(axes: Axes, axis: Axis, which: str) -> None:
+def _set(axes: Axes, axis: Axis, which: Literal["x", "y"]) -> None:
     """Label and scale one axis."""
     if which == "x":
         axes.set_xlabel(axis.label)
@@ -180,5 +182,7 @@ def _set(axes: Axes, axis: Axis, which: str) -> None:
     else:
         drawn.grid(visible=True, color="#EEEEEE")
         axes.set_axisbelow(True)
+    if axis.whole:
+        axes.locator_params(axis=which, integer=True)
     if axis.turned:
         drawn.set_inverted(True)

@@ -30,6 +30,8 @@ class Axis:
         Places with names, instead of numbers.
     turned : bool
         Whether small numbers are at the right, or at the top.
+    whole : bool
+        Whether it counts, so that there is nothing between whole numbers.
     """
 
     label: str
@@ -37,6 +39,7 @@ class Axis:
     switchable: bool = False
     ticks: tuple[tuple[float, str], ...] = ()
     turned: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,6 +214,7 @@ def _axis(axis: Axis) -> dict[str, Any]:
         "switchable": axis.switchable,
         "ticks": [[place, name] for place, name in axis.ticks],
         "turned": axis.turned,
+        "whole": axis.whole,
     }
 
 

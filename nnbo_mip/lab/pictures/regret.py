@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from nnbo_mip.lab.findings import ProblemFindings, Sample
-from nnbo_mip.lab.pictures.picture import Axis, Boxes, Dots, Line, Picture, Series, Strokes
+from nnbo_mip.lab.pictures.picture import Axis, Boxes, Dots, Line, Picture, Series, Strokes, Texts
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.space.arrays import IntArray
 
@@ -40,7 +40,7 @@ def regret(found: ProblemFindings, statistic: str, colors: Colors) -> Picture:
         series.append(Series(sample.method, (line,), colors[sample.method]))
     return Picture(
         f"{found.problem}: {statistic} {found.measure}",
-        Axis("evaluations, shared starts included"),
+        Axis("evaluations, shared starts included", whole=True),
         Axis(f"{statistic} {found.measure}", "log", switchable=True),
         tuple(series),
         "Bands are bootstrapped 95 % intervals over instances.",
@@ -67,7 +67,7 @@ def boxes(found: ProblemFindings, colors: Colors) -> Picture:
         Axis(f"{found.measure} after {found.evaluations} evaluations", "log", switchable=True),
         Axis("", ticks=names, turned=True),
         tuple(series),
-        "Boxes are quartiles with the median; rings are outliers, more than 1.5 boxes away.",
+        "Boxes are quartiles with the median; rings are outliers, more than 1.5 boxes away, with their instances.",
         rows=max(count, 1),
     )
 
@@ -80,7 +80,7 @@ def outliers(final: FloatArray) -> IntArray:
     return found
 
 
-def _box(sample: Sample, place: float) -> tuple[Boxes | Strokes | Dots, ...]:
+def _box(sample: Sample, place: float) -> tuple[Boxes | Strokes | Dots | Texts, ...]:
     low, middle, high = np.quantile(sample.final, [0.25, 0.5, 0.75])
     far = outliers(sample.final)
     near = np.delete(sample.final, far)
@@ -95,5 +95,11 @@ def _box(sample: Sample, place: float) -> tuple[Boxes | Strokes | Dots, ...]:
             np.full(len(far), place),
             tuple(f"instance {sample.instances[one]}" for one in far),
             "ring",
+        ),
+        Texts(
+            sample.final[far],
+            np.full(len(far), top),
+            tuple(str(sample.instances[one]) for one in far),
+            "middle",
         ),
     )

@@ -88,13 +88,14 @@
     };
     const count = Math.max(2, Math.abs(to - from) / (axis.turned || from > to ? 45 : 80));
     const ends = [Math.min(a, b), Math.max(a, b)];
-    return { place, isLog, ticks: isLog ? logTicks(ends, count) : linearTicks(ends, count) };
+    return { place, isLog, ticks: isLog ? logTicks(ends, count) : linearTicks(ends, count, axis.whole) };
   }
 
-  function linearTicks([low, high], count) {
+  function linearTicks([low, high], count, whole) {
     const rough = (high - low) / count;
     const power = 10 ** Math.floor(Math.log10(rough));
-    const step = power * ([1, 2, 5, 10].find((one) => one * power >= rough) || 10);
+    const nice = power * ([1, 2, 5, 10].find((one) => one * power >= rough) || 10);
+    const step = whole ? Math.max(1, nice) : nice;
     const ticks = [];
     for (let k = Math.ceil(low / step); k * step <= high; k += 1) {
       ticks.push(Number((k * step).toPrecision(12)));
@@ -103,18 +104,22 @@
   }
 
   function logTicks([low, high], count) {
-    const every = Math.max(1, Math.ceil((high - low) / count));
-    const ticks = [];
-    for (let k = Math.ceil(low / every) * every; k <= high; k += every) ticks.push(10 ** k);
-    if (ticks.length > 1) return ticks;
+    const first = Math.ceil(low), last = Math.floor(high);
+    if (last - first >= 1) {
+      const every = Math.max(1, Math.min(last - first, Math.ceil((high - low) / count)));
+      const ticks = [];
+      for (let k = first; k <= last; k += every) ticks.push(Number(`1e${k}`));
+      return ticks;
+    }
     const finer = [];
-    for (let k = Math.floor(low); k <= high; k += 1) {
+    for (let k = Math.floor(low); k <= last; k += 1) {
       for (const digit of [1, 2, 5]) {
         const value = Math.log10(digit) + k;
-        if (value >= low && value <= high) finer.push(digit * 10 ** k);
+        if (value >= low && value <= high) finer.push(Number(`${digit}e${k}`));
       }
     }
-    return finer.length > 1 ? finer : linearTicks([10 ** low, 10 ** high], 3).filter((one) => one > 0);
+    if (finer.length > 1) return finer;
+    return linearTicks([10 ** low, 10 ** high], 3, false).filter((one) => one > 0);
   }
 
   function tickText(value) {

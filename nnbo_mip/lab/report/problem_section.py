@@ -75,15 +75,15 @@ def _sampled(found: ProblemFindings, results: Results, colors: Colors) -> dict[s
     surfaces = Surfaces(results)
     for sample in found.samples if found.dimension <= 2 else ():
         unit = _median_unit(sample)
-        surface = surfaces.of(unit)
-        if surface is None:
+        sampled = surfaces.of(unit)
+        if sampled is None:
             return {}
         rows = results.observations["unit"] == unit
         instance = sample.instances[sample.units == unit][0]
         made[sample.method] = points(
             f"{found.problem}: {sample.method} in instance {instance}, that of its median",
-            surface,
-            surfaces.coordinates(unit),
+            sampled.surface,
+            sampled.points,
             results.observations["y"][rows],
             found.starts,
             colors[sample.method],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,14 @@ MOST_SECONDS = 2.0
 """That the points of a map may take, going by how long evaluations took when units were run."""
 
 
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """A surface, and the points (n, d) of a unit on it, in the user's units."""
+
+    surface: Surface
+    points: FloatArray
+
+
 class Surfaces:
     """Makes surfaces of units, each problem once.
 
@@ -30,56 +39,46 @@ class Surfaces:
 
     def __init__(self, results: Results) -> None:
         self._results = results
-        self._made: dict[str, tuple[Surface | None, Problem | None]] = {}
+        self._made: dict[str, Surface | None] = {}
 
-    def of(self, unit: int) -> Surface | None:
-        """Return the surface of a unit; None unless it has one or two numeric variables."""
-        return self._found(unit)[0]
-
-    def coordinates(self, unit: int) -> FloatArray:
-        """Return the points (n, d) of a unit in the user's units."""
-        problem, points = self._found(unit)[1], self._results.points(unit)
-        if problem is None:
-            return np.array(points, dtype=np.float64)
-        return problem.space.to_numeric(np.array(points) if _is_array(points) else points)
-
-    def _found(self, unit: int) -> tuple[Surface | None, Problem | None]:
-        settings = self._results.settings(unit)
-        key = repr((settings["problem"], settings["scaled"], _instance(settings)))
-        if key not in self._made:
-            self._made[key] = self._make(unit, settings)
-        return self._made[key]
-
-    def _make(self, unit: int, settings: dict[str, Any]) -> tuple[Surface | None, Problem | None]:
+    def of(self, unit: int) -> Sampled | None:
+        """Return where a unit sampled; None unless there are one or two numeric variables."""
+        settings, points = self._results.settings(unit), self._results.points(unit)
         try:
             problem = problem_of(settings["problem"], settings["instance"])
-        except NnboError:  # a package or a module of the user is not here
-            return self._of_points(unit), None
+            raw = problem.space.to_numeric(np.array(points) if _is_array(points) else points)
+        except NnboError:  # a package or a module is not here, or the problem is another one now
+            return _of_points(points)
+        key = repr((settings["problem"], settings["scaled"], _instance(settings)))
+        if key not in self._made:
+            self._made[key] = self._make(unit, problem, settings["scaled"])
+        surface = self._made[key]
+        return None if surface is None else Sampled(surface, raw)
+
+    def _make(self, unit: int, problem: Problem, scaled: bool) -> Surface | None:
         numbers = [one for one in problem.space.dimensions if isinstance(one, Real | Integer)]
         if not 1 <= len(numbers) == len(problem.space.dimensions) <= 2:
-            return None, problem
-        surface = Surface(
+            return None
+        return Surface(
             tuple(one.name for one in numbers),
             np.array([float(one.lower) for one in numbers]),
             np.array([float(one.upper) for one in numbers]),
-            _function(problem, settings["scaled"]) if self._is_quick(unit) else None,
+            _function(problem, scaled) if self._is_quick(unit) else None,
         )
-        return surface, problem
 
     def _is_quick(self, unit: int) -> bool:
         rows = self._results.observations["unit"] == unit
-        return (
-            float(np.median(self._results.observations["seconds"][rows])) * SIDE**2 < MOST_SECONDS
-        )
+        each = float(np.median(self._results.observations["seconds"][rows]))
+        return each * SIDE**2 < MOST_SECONDS
 
-    def _of_points(self, unit: int) -> Surface | None:
-        """Return what the points alone say: where they lie."""
-        points = self._results.points(unit)
-        if not _is_array(points) or not 1 <= len(points[0]) <= 2:
-            return None
-        X = np.array(points)
-        names = tuple(f"x{j}" for j in range(X.shape[1]))
-        return Surface(names, X.min(axis=0), X.max(axis=0), None)
+
+def _of_points(points: list[Any]) -> Sampled | None:
+    """Return what the points alone say."""
+    if not _is_array(points) or not 1 <= len(points[0]) <= 2:
+        return None
+    X = np.array(points)
+    names = tuple(f"x{j}" for j in range(X.shape[1]))
+    return Sampled(Surface(names, X.min(axis=0), X.max(axis=0), None), X)
 
 
 def _function(problem: Problem, scaled: bool) -> Callable[[FloatArray], FloatArray]:

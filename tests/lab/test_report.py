@@ -1,0 +1,198 @@
+"""`nnbo-mip report`: the page as a file, exit codes, what it says of stores that are not whole."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from nnbo_mip.cli_app import app
+from nnbo_mip.lab.findings import Findings
+from nnbo_mip.lab.report.html import number, percent, table
+from nnbo_mip.lab.report.pages import Page, slug, unique
+from nnbo_mip.lab.report.state import warnings
+from nnbo_mip.lab.results import Results
+from nnbo_mip.lab.store import opened
+from tests.lab.reported import written
+from tests.lab.stores import plan_of, planned
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / "results.db"
+
+
+def run(store: Path, *arguments: str) -> Result:
+    out = ["--out", str(store.with_name("report.html"))]
+    return CliRunner().invoke(app, ["report", str(store), *out, *arguments])
+
+
+def page(store: Path) -> str:
+    return store.with_name("report.html").read_text(encoding="utf-8")
+
+
+def data(text: str) -> list[list[dict[str, object]]]:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text)
+    assert found is not None
+    made: list[list[dict[str, object]]] = json.loads(found[1])
+    return made
+
+
+def test_a_whole_experiment(store: Path) -> None:
+    result = run(written(store))
+    assert result.exit_code == 0, result.output
+    assert "made: 24 of 24 units finished, 0 failed" in result.stdout
+    assert "branin: least median regret 0.00928 by gp" in result.stdout
+    text = page(store)
+    titles = {view["title"] for views in data(text) for view in views}
+    assert {"branin: median regret", "forrester: mean regret"} <= titles
+    assert "is not finished" not in text
+
+
+def test_the_file_asks_for_nothing_else(store: Path) -> None:
+    run(written(store))
+    text = page(store)
+    addresses = set(re.findall(r"\w+://[^\s\"'`]+", text))
+    assert addresses == {"http://www.w3.org/2000/svg"}  # a name, not a place
+    assert not re.search(r"<(link|img|iframe)\b|\bsrc=|@import|url\((?!#)", text)
+    assert "default-src 'none'" in text
+
+
+def test_the_summary_in_json(store: Path) -> None:
+    result = run(written(store), "--json")
+    told = json.loads(result.stdout)
+    assert (told["units"], told["finished"], told["failed"]) == (24, 24, 0)
+    methods = {one["method"]: one for one in told["problems"][0]["methods"]}
+    assert methods["gp"]["rank_of_median"] == methods["gp"]["rank_by_interval"] == 1
+    value, low, high = methods["gp"]["mean"]
+    assert value == pytest.approx((8 + 9 + 10 + 11) / 4 / 4**5)
+    assert low < value < high
+
+
+@pytest.mark.parametrize(
+    ("finished", "sentence"),
+    [
+        (0, "Nothing is finished yet"),
+        (5, "The experiment is not finished"),
+    ],
+)
+def test_a_store_that_is_not_whole_says_so(store: Path, finished: int, sentence: str) -> None:
+    result = run(written(store, finished=finished))
+    assert result.exit_code == 1, result.output
+    assert sentence in page(store)
+    assert f"{finished} of 24 units finished" in result.stdout
+
+
+def test_methods_and_intervals_that_are_missing_are_named(store: Path) -> None:
+    results = Results.open(written(store, finished=2))
+    said = warnings(Findings.of(results), 2, 24)
+    assert "No results yet of random." in said
+    assert "Intervals need two instances at least; some methods have one." in said
+
+
+def test_an_experiment_without_units(store: Path) -> None:
+    with opened(store) as empty:
+        empty.write_plan(plan_of([]))
+    result = run(store)
+    assert result.exit_code == 1, result.output
+    assert "Nothing is finished yet" in page(store)
+
+
+def test_failures_are_shown_with_what_they_said(store: Path) -> None:
+    result = run(written(store, failed=2))
+    assert result.exit_code == 1
+    assert "22 of 24 units finished, 2 failed" in result.stdout
+    assert "forrester, random, instance 3: error: a reason" in page(store)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [(None, "check the path"), (b"", "it is empty"), (b"SQLite no more", "must be a store")],
+)
+def test_what_is_no_store_is_one_sentence(
+    store: Path, content: bytes | None, sentence: str
+) -> None:
+    if content is not None:
+        store.write_bytes(content)
+    result = run(store)
+    assert result.exit_code == 2
+    assert len(result.stderr.splitlines()) == 1
+    assert sentence in result.stderr
+    assert not store.with_name("report.html").exists()
+
+
+def test_of_several_experiments_one_must_be_named(store: Path) -> None:
+    written(store)
+    with opened(store) as more:
+        more.write_plan(plan_of([planned(instance=9)], name="other"))
+    assert "none was named" in run(store).stderr
+    assert run(store, "--experiment", "othr").exit_code == 2
+    assert run(store, "--experiment", "other").exit_code == 1
+    assert "<title>other</title>" in page(store)
+
+
+def test_bad_options_are_refused_before_anything_is_written(store: Path) -> None:
+    written(store)
+    for arguments in (
+        ["--beliefs", "none"],
+        ["--format", "gif"],
+        ["--figures", str(store.with_name("nowhere"))],
+        ["--out", str(store.with_name("nowhere") / "report.html")],
+        ["--out", str(store)],
+    ):
+        result = run(store, *arguments)
+        assert result.exit_code == 2, arguments
+        assert len(result.stderr.splitlines()) == 1
+    assert not store.with_name("report.html").exists()
+
+
+def test_pictures_become_files_where_asked(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = "nnbo_mip.lab.report.writing.draw"
+    monkeypatch.setattr(drawn, lambda picture, path: path.write_text(picture.title))
+    folder = store.with_name("figures")
+    folder.mkdir()
+    small = written(store, problems=("forrester",), methods=("gp",), instances=2)
+    result = run(small, "--figures", str(folder), "--json")
+    told = json.loads(result.stdout)["figures"]
+    assert sorted(told) == sorted(str(path) for path in folder.iterdir())
+    assert (folder / "forrester-median-regret.svg").read_text() == "forrester: median regret"
+
+
+def test_help_has_an_example() -> None:
+    result = CliRunner().invoke(app, ["report", "--help"])
+    assert result.exit_code == 0
+    assert "Example: nnbo-mip report results.db" in " ".join(result.stdout.split())
+
+
+def test_views_share_the_marks_that_they_have_in_common(store: Path) -> None:
+    run(written(store))
+    (sampled,) = [views for views in data(page(store)) if "branin: gp in" in str(views[0]["title"])]
+    first, second, _ = (view["series"] for view in sampled)
+    assert isinstance(first, list)
+    assert isinstance(second, list)
+    assert len(first[0]["marks"]) > 3
+    assert second[0]["marks"] == "same"
+    assert second[2]["marks"] != "same"
+
+
+def test_html_is_escaped_and_anchors_are_distinct() -> None:
+    made = Page("<b>")
+    made.section("A b")
+    made.section("A  b")
+    made.add(table(["<i>"], [["&", "<"]]))
+    text = made.as_html()
+    assert "<title>&lt;b&gt;</title>" in text
+    assert 'id="s-a-b"' in text
+    assert 'id="s-a-b-2"' in text
+    assert '<th scope="row">&amp;</th><td>&lt;</td>' in text
+
+
+def test_texts_of_tables_and_files() -> None:
+    assert (number(0.00123456), number(float("nan"))) == ("0.00123", "—")
+    assert (percent(1, 3), percent(0, 0)) == ("33.3 %", "—")
+    assert slug("Levy: d=5, ../x") == "levy-d-5-..-x"
+    assert slug("///") == "untitled"
+    assert unique("a", ["a", "a-2"]) == "a-3"
