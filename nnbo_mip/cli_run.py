@@ -71,10 +71,10 @@ def run_experiment(
         plan = read_experiment(experiment)
         started = time.perf_counter()
         with _executor(workers, dask) as executor, opened(store) as results:
+            dropped = results.no_longer_planned(plan)
             waiting, tally = missing(plan, results.write_plan(plan), retry_failed)
             before = len(plan) - len(waiting)
-            if before and not as_json:
-                typer.echo(f"{before} of {len(plan)} units are in {store} already", err=True)
+            _say_what_is_there(store, before, len(plan), dropped)
             interrupted = False
             try:
                 if waiting:
@@ -95,6 +95,17 @@ def run_experiment(
                 INTERRUPTED,
             )
         raise typer.Exit(PROVEN if tally.is_whole else OPEN)
+
+
+def _say_what_is_there(store: Path, before: int, units: int, dropped: int) -> None:
+    if before:
+        typer.echo(f"nnbo-mip: {before} of {units} units are in {store} already", err=True)
+    if dropped:
+        typer.echo(
+            f"nnbo-mip: {dropped} finished units are no longer planned, as the experiment, a "
+            f"module or a version changed; they stay in {store}, and a report leaves them out",
+            err=True,
+        )
 
 
 @contextmanager

@@ -62,6 +62,18 @@ class Store:
         self.path = path
         self._connection = connection
 
+    def no_longer_planned(self, plan: Plan) -> int:
+        """Return how many finished units an experiment's earlier plan has and this one has not."""
+        keys = {planned.unit.key for planned in plan}
+        with sentences_of(self.path):
+            rows = self._connection.execute(
+                "SELECT u.key FROM units u JOIN plan p ON p.unit = u.id "
+                "JOIN experiments e ON e.id = p.experiment "
+                "WHERE e.name = ? AND u.status = 'finished'",
+                (plan.name,),
+            ).fetchall()
+        return sum(key not in keys for (key,) in rows)
+
     def write_plan(self, plan: Plan) -> dict[str, str]:
         """Write what is to be run, in the place of an experiment's earlier plan.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -13,6 +14,9 @@ from nnbo_mip.lab.results import Results, experiments
 from nnbo_mip.lab.schema import APPLICATION, SCHEMA
 from nnbo_mip.lab.store import opened
 from tests.lab.stores import answer, failure, made, plan_of, planned
+from tests.loop.runs import no_space
+
+ASSETS = Path(__file__).parents[1] / "assets"
 
 
 @pytest.fixture
@@ -144,6 +148,31 @@ def test_frames_belong_together_while_others_write(path: Path) -> None:
         assert results.steps["number"].tolist() == [2]
         assert results.curves("branin", "nomu").values.shape == (1, 5)
         assert len(Results.open(path).observations) == 6
+
+
+def test_what_could_not_be_written_is_said_and_can_be_written_later(path: Path) -> None:
+    units = [planned(instance=instance) for instance in range(2)]
+    with opened(path) as store:
+        store.write_plan(plan_of(units))
+        store.add([answer(units[0].unit, [1.0])])
+        with (
+            pytest.raises(StoreError, match="must be a file that can be read and written"),
+            no_space(),
+        ):
+            store.add([answer(units[1].unit, [2.0])])
+        assert Results.open(path).observations["y"].tolist() == [1.0]
+        store.add([answer(units[1].unit, [2.0])])
+    assert Results.open(path).observations["y"].tolist() == [1.0, 2.0]
+
+
+def test_a_store_of_the_first_schema_can_be_read(tmp_path: Path) -> None:
+    copy = shutil.copy(ASSETS / "store_schema_1.db", tmp_path)
+    results = Results.open(copy)
+    assert results.problems == ("branin", "levy")
+    assert results.methods == ("nomu", "random")
+    assert results.curves("levy", "random").values.tolist() == [[3.0, 2.0, 1.0]] * 2
+    assert results.units["status"].tolist() == ["finished"] * 8
+    assert len(results.steps) == 4
 
 
 def test_one_runner_at_a_time(path: Path) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
+import re
 import signal
 import subprocess
 import sys
@@ -96,7 +99,7 @@ def test_killed_and_started_again_it_repeats_nothing_that_is_finished(folder: Pa
     process = started(1)
     said = process.communicate()[1].splitlines()
     assert process.returncode == 0
-    assert said[0] == f"{len(more)} of {n} units are in results.db already"
+    assert said[0] == f"nnbo-mip: {len(more)} of {n} units are in results.db already"
     assert finished() == set(range(n))
     assert not evaluated_since(lines) & more
     results = Results.open("results.db")
@@ -128,6 +131,32 @@ def test_failures_are_kept_reported_and_tried_again(folder: Path) -> None:
     assert units["status"].tolist() == ["finished", "finished"]
     assert units["attempts"].tolist() == [1, 2]
     assert units["message"].tolist() == ["", ""]
+
+
+def test_a_changed_module_makes_other_units(folder: Path) -> None:
+    (folder / "hooks.toml").write_text(hooks.experiment("['misbehaving']"))
+    assert run("hooks.toml").exit_code == 0
+    (folder / "lab_hooks.py").write_text(hooks.SOURCE + "\n# changed\n")
+    result = run("hooks.toml --workers 1")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("hooks: 1 of 1 units finished, 0 failed; 1 run now")
+    assert "1 finished units are no longer planned, as the experiment, a module" in result.stderr
+
+
+def test_a_terminal_shows_the_time_left(folder: Path) -> None:
+    (folder / "hooks.toml").write_text(
+        hooks.experiment("['misbehaving:seconds=0.3,instance={instance}']", instances=4)
+    )
+    master, terminal = pty.openpty()
+    process = subprocess.Popen(COMMAND, stdout=subprocess.DEVNULL, stderr=terminal)
+    os.close(terminal)
+    shown = b""
+    with contextlib.suppress(OSError):  # the end of a terminal
+        while piece := os.read(master, 4096):
+            shown += piece
+    os.close(master)
+    assert process.wait() == 0
+    assert re.search(rb"[1-3]/4 units  \d+ s  about \d+ s left  last random on", shown)
 
 
 @pytest.mark.parametrize(
