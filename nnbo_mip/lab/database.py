@@ -1,7 +1,8 @@
-"""The file of a store, opened with its version checked and SQLite's errors as sentences."""
+"""The file of a store: made, locked, its version checked, SQLite's errors as sentences."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from nnbo_mip.errors import FileFormatError, MissingFileError, StoreError
-from nnbo_mip.lab.schema import APPLICATION, SCHEMA
+from nnbo_mip.lab.schema import APPLICATION, SCHEMA, TABLES
 from nnbo_mip.loop.journal import connect
 
 
@@ -64,3 +65,36 @@ def check_version(connection: sqlite3.Connection, path: Path) -> None:
             f"stores up to schema {SCHEMA} can be read; {str(path)!r} has schema {version}; open "
             "it with the release of nnbo_mip that wrote it, or a newer one."
         )
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Hold the file's lock, which the system takes back from a process that is killed."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise StoreError(
+            f"the store {str(path)!r} must be a file that can be written; got {error.strerror}; "
+            "choose another path."
+        ) from error
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise StoreError(
+                f"one runner at a time writes a store; {str(path)!r} is being written by another; "
+                "wait for its end, or choose another path by --store."
+            ) from error
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def create(connection: sqlite3.Connection) -> None:
+    """Make the tables."""
+    connection.execute("BEGIN IMMEDIATE")
+    for statement in TABLES:
+        connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {SCHEMA}")
+    connection.execute("COMMIT")

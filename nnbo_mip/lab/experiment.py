@@ -7,7 +7,6 @@ example.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +14,13 @@ from nnbo_mip.errors import FileFormatError, InputError
 from nnbo_mip.lab.curves import METRICS
 from nnbo_mip.lab.environment import imported, versions_of
 from nnbo_mip.lab.experiment_file import Section
-from nnbo_mip.lab.methods import Method, methods_of, text_of
+from nnbo_mip.lab.methods import Method, methods_of
 from nnbo_mip.lab.nearest import nearest
 from nnbo_mip.lab.plan import Plan, PlannedUnit
+from nnbo_mip.lab.tasks import Task, check_optima, tasks_of
 from nnbo_mip.lab.unit import Unit
-from nnbo_mip.lab.unit_run import problem_of, shared_starts
-from nnbo_mip.loop.designs import design_of
-from nnbo_mip.loop.plain import described
 from nnbo_mip.loop.settings import DOORS
 from nnbo_mip.network.files import read_limited
-from nnbo_mip.problems.problem import Problem
-from nnbo_mip.problems.scaled import ScaledProblem
 
 KEYS = (
     "name",
@@ -42,46 +37,7 @@ KEYS = (
     "options",
 )
 
-PROBLEM_KEYS = ("spec", "label", "starts", "steps", "scaled")
-"""Of an entry of ``problems`` that says more than which problem it is."""
-
 MAX_BYTES = 4 << 20
-
-
-@dataclass(frozen=True)
-class Task:
-    """A problem with its budget.
-
-    Parameters
-    ----------
-    label : str
-    spec : str or mapping
-        What `nnbo_mip.problems.create` takes, with a placeholder perhaps.
-    problem : Problem
-        That of the first instance.
-    scaled : bool
-    starts : mapping
-        Description of the design.
-    n_starts, steps : int
-    """
-
-    label: str
-    spec: Any
-    problem: Problem
-    scaled: bool
-    starts: Mapping[str, Any]
-    n_starts: int
-    steps: int
-
-    @property
-    def direction(self) -> str:
-        """That of y."""
-        return "maximize" if self.scaled else self.problem.direction
-
-    @property
-    def optimum(self) -> float | None:
-        """The best value of y."""
-        return 1.0 if self.scaled else self.problem.optimum
 
 
 def read_experiment(path: Path) -> Plan:
@@ -113,9 +69,9 @@ def planned(text: str, file: str, name: str) -> Plan:
         modules = imported(root.texts("imports"))
     metrics = _metrics(root)
     instances = _instances(root)
-    tasks = _tasks(root, instances[0])
+    tasks = tasks_of(root, instances[0])
     if "regret" in metrics:
-        _check_optima(root, tasks)
+        check_optima(root, tasks)
     methods = methods_of(root)
     contents = {
         (task.label, method.label): _content(root, task, method)
@@ -201,71 +157,11 @@ def _instances(root: Section) -> tuple[int, ...]:
     return tuple(given)
 
 
-def _tasks(root: Section, instance: int) -> tuple[Task, ...]:
-    entries = root.listed("problems")
-    if not entries:
-        raise root.refuse("problems", "a list of problems", 'write problems = ["branin"], say.')
-    tasks: list[Task] = []
-    for place, entry in enumerate(entries):
-        with root.located("problems", place, value=entry):
-            tasks.append(_task(root, entry, instance))
-            if tasks[-1].label in [task.label for task in tasks[:-1]]:
-                raise InputError(
-                    f"labels of problems must be distinct; got {tasks[-1].label!r} twice; give "
-                    'one another label: { spec = "…", label = "…" }.'
-                )
-    return tuple(tasks)
-
-
-def _task(root: Section, entry: Any, instance: int) -> Task:
-    own: Mapping[str, Any] = {}
-    if isinstance(entry, Mapping) and "spec" in entry:
-        own = entry
-        unknown = [key for key in own if key not in PROBLEM_KEYS]
-        if unknown:
-            raise InputError(
-                f"the keys beside spec are {', '.join(PROBLEM_KEYS[1:])}; got {unknown[0]!r}; "
-                f"{nearest(unknown[0], PROBLEM_KEYS) or 'write options into the spec.'}"
-            )
-    section = root.with_content({**root.content, **own})
-    spec = own.get("spec", entry)
-    problem = problem_of(spec, instance)
-    scaled = section.flag("scaled", default=False)
-    if scaled:
-        ScaledProblem(problem)  # says what it lacks
-    with section.located("starts"):
-        given = section.get("starts")
-        design = design_of(given)
-        n_starts = len(shared_starts(design, problem.space, instance))
-        if not n_starts:
-            raise InputError("there must be a start; got none; write starts = 8, say.")
-        starts = described(design, given, design_of)
-    return Task(
-        label=own.get("label", text_of(spec)),
-        spec=spec,
-        problem=problem,
-        scaled=scaled,
-        starts=starts,
-        n_starts=n_starts,
-        steps=section.count("steps"),
-    )
-
-
 def _content(root: Section, task: Task, method: Method) -> dict[str, Any]:
     section = method.section or root
     also = f"{method.label!r} on {task.label!r}"
     with section.located(also=also):
         return method.content(task.problem, task.scaled, task.steps)
-
-
-def _check_optima(root: Section, tasks: Sequence[Task]) -> None:
-    for place, task in enumerate(tasks):
-        if task.optimum is None:
-            raise InputError(
-                f"{root.where('problems', place, value=task.spec)}: a regret needs an optimum; "
-                f'that of {task.label!r} is not known; write metrics = ["best"], or put this '
-                "problem into another experiment."
-            )
 
 
 def _check_distinct(root: Section, units: Sequence[PlannedUnit]) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from nnbo_mip.checks import check_choice
 from nnbo_mip.errors import InputError
+from nnbo_mip.lab.columns import ATTEMPTS, OBSERVATIONS, PLAN, STEPS, UNITS
 from nnbo_mip.lab.curves import METRICS, Curves, best_so_far
 from nnbo_mip.lab.database import reading
 from nnbo_mip.lab.frame import Column, Frame, column_of
@@ -22,75 +23,6 @@ from nnbo_mip.lab.nearest import nearest
 from nnbo_mip.loop.plain import point_in
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.space.arrays import IntArray
-
-PLAN: Mapping[str, type] = {
-    "position": int,
-    "problem": str,
-    "method": str,
-    "surrogate": str,
-    "acquisition": str,
-    "maximizer": str,
-    "budget": float,
-    "variant": str,
-}
-
-UNITS: Mapping[str, type] = {
-    "key": str,
-    "instance": int,
-    "starts": int,
-    "steps": int,
-    "dimension": int,
-    "direction": str,
-    "optimum": float,
-    "scaled": bool,
-    "status": str,
-    "environment": float,
-    "started": float,
-    "seconds": float,
-    "cpu_seconds": float,
-    "message": str,
-}
-
-OBSERVATIONS: Mapping[str, type] = {
-    "unit": int,
-    "number": int,
-    "y": float,
-    "truth": float,
-    "seconds": float,
-}
-
-STEPS: Mapping[str, type] = {
-    "unit": int,
-    "number": int,
-    "status": str,
-    "value": float,
-    "bound": float,
-    "gap": float,
-    "kind": str,
-    "engine": str,
-    "head": str,
-    "mean": float,
-    "std": float,
-    "c": float,
-    "eps": float,
-    "doublings": int,
-    "seconds": float,
-    "fit_seconds": float,
-    "ask_seconds": float,
-    "evaluations": int,
-    "time_limited": bool,
-    "message": str,
-}
-
-ATTEMPTS: Mapping[str, type] = {
-    "unit": int,
-    "number": int,
-    "outcome": str,
-    "started": float,
-    "seconds": float,
-    "host": str,
-    "message": str,
-}
 
 BATCH = 50_000
 """Rows that are in memory as Python's objects at once."""

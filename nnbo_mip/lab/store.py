@@ -6,9 +6,7 @@ returns (``synchronous=FULL``), so what a killed runner had been told of is kept
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,9 +16,8 @@ from typing import Any
 
 from nnbo_mip.errors import StoreError
 from nnbo_mip.lab.answer import Answer
-from nnbo_mip.lab.database import check_version, sentences_of
+from nnbo_mip.lab.database import alone, check_version, create, sentences_of
 from nnbo_mip.lab.plan import Plan
-from nnbo_mip.lab.schema import APPLICATION, SCHEMA, TABLES
 from nnbo_mip.loop.journal import connect
 
 OBSERVED = ("y", "truth", "seconds", "x")
@@ -232,43 +229,11 @@ def opened(path: Path) -> Iterator[Store]:
         raise StoreError(
             f"a store must be a file in an existing folder; got {str(path)!r}; create the folder."
         )
-    with _alone(path), sentences_of(path), closing(connect(path, "rwc")) as connection:
+    with alone(path), sentences_of(path), closing(connect(path, "rwc")) as connection:
         if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             check_version(connection, path)
         else:
-            _create(connection)
+            create(connection)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         yield Store(path, connection)
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Hold the file's lock, which the system takes back from a process that is killed."""
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise StoreError(
-            f"the store {str(path)!r} must be a file that can be written; got {error.strerror}; "
-            "choose another path."
-        ) from error
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise StoreError(
-                f"one runner at a time writes a store; {str(path)!r} is being written by another; "
-                "wait for its end, or choose another path by --store."
-            ) from error
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _create(connection: sqlite3.Connection) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    for statement in TABLES:
-        connection.execute(statement)
-    connection.execute(f"PRAGMA application_id = {APPLICATION}")
-    connection.execute(f"PRAGMA user_version = {SCHEMA}")
-    connection.execute("COMMIT")

@@ -1,4 +1,12 @@
-"""From the extent of a region to its box in a domain."""
+r"""From the extent of a region to its box in a domain.
+
+A side reaches from the centre as far as
+
+    length (upper_j - lower_j) / 2 * w_j,       w_j = l_j / (prod_i l_i)^(1/d),
+
+with w_j = 1 unless the region is weighted and the belief has length-scales l_j, so that the volume
+is the same, domain's ends aside. Lengths count as those within `LENGTHS`.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +17,14 @@ from nnbo_mip.loop.regions import Extent, RegionBox
 from nnbo_mip.space.arrays import FloatArray
 from nnbo_mip.space.domain import Domain
 
+LENGTHS = 0.01, 4.0
+"""Between which length-scales tell sides apart, where a side goes from -1 to 1: one that is longer
+than twice the side says that the input does not matter, and no more than that."""
+
 WHOLE = "every point of the trust region is known, so the whole space was searched."
 
 
-def box_of(extent: Extent, domain: Domain) -> RegionBox:
+def box_of(extent: Extent, domain: Domain, length_scales: FloatArray | None = None) -> RegionBox:
     """Return the box of a region.
 
     Parameters
@@ -20,6 +32,8 @@ def box_of(extent: Extent, domain: Domain) -> RegionBox:
     extent : Extent
     domain : Domain
         In model coordinates; the region's centre is admissible.
+    length_scales : (k,) array, optional
+        Of a belief.
 
     Notes
     -----
@@ -28,6 +42,8 @@ def box_of(extent: Extent, domain: Domain) -> RegionBox:
     distance: all of them belong to every region.
     """
     reach = 0.5 * extent.length * (domain.upper - domain.lower)
+    if extent.is_weighted and length_scales is not None:
+        reach = reach * _weights(length_scales)
     lower = np.maximum(domain.lower, extent.centre - reach)
     upper = np.minimum(domain.upper, extent.centre + reach)
     for j, grid in enumerate(domain.grids):
@@ -43,8 +59,17 @@ def box_of(extent: Extent, domain: Domain) -> RegionBox:
     return RegionBox(extent.length, lower, upper)
 
 
+def _weights(length_scales: FloatArray) -> FloatArray:
+    logarithms = np.log(np.clip(length_scales, *LENGTHS))
+    weights: FloatArray = np.exp(logarithms - logarithms.mean())
+    return weights
+
+
 def region_of_step(
-    extent: Extent | None, domain: Domain, known: FloatArray
+    extent: Extent | None,
+    domain: Domain,
+    known: FloatArray,
+    length_scales: FloatArray | None = None,
 ) -> tuple[RegionBox | None, str]:
     """Return the box within which a step searches, None for all, and a sentence about it.
 
@@ -54,10 +79,12 @@ def region_of_step(
     domain : Domain
     known : (n, k) array
         Points that were told or are pending.
+    length_scales : (k,) array, optional
+        Of a belief.
     """
     if extent is None:
         return None, ""
-    box = box_of(extent, domain)
+    box = box_of(extent, domain, length_scales)
     return (None, WHOLE) if _is_exhausted(box, domain, known) else (box, "")
 
 

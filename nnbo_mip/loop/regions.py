@@ -40,11 +40,14 @@ class Extent:
         The best point of the stage, in model coordinates.
     is_over : bool
         Whether the region has become too small, and the search should begin anew.
+    is_weighted : bool
+        Whether sides are longer where the belief's length-scales are.
     """
 
     length: float
     centre: FloatArray
     is_over: bool = False
+    is_weighted: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -97,10 +97,6 @@ class Step:
         self._settings = settings
         self._given = given
         self._domain = settings.search.model()
-        self._region, self._said = region_of_step(given.extent, self._domain, given.seen)
-        self._reach = self._domain
-        if self._region is not None:
-            self._reach = self._domain.restrict(self._region.lower, self._region.upper)
         self._started = time.perf_counter()
         self._sample = given.sample.fitted(settings.most_fitted)
         self._X, self._y = self._with_pending()
@@ -110,6 +106,12 @@ class Step:
             self._X, self._y
         )
         self._fitted = time.perf_counter()
+        self._region, self._said = region_of_step(
+            given.extent, self._domain, given.seen, self._belief.length_scales
+        )
+        self._reach = self._domain
+        if self._region is not None:
+            self._reach = self._domain.restrict(self._region.lower, self._region.upper)
 
     def run(self) -> StepResult:
         """Return what to evaluate next."""

@@ -50,6 +50,9 @@ class TrustRegion(Region):
         By which part of its size the best value has to be exceeded for a success.
     keep : bool
         Whether models go on learning, after a region is over, from what was observed before.
+    weighted : bool
+        Whether sides are longer where the function changes slowly, for beliefs that have
+        length-scales; see `nnbo_mip.loop.region_box`.
     """
 
     name: ClassVar[str] = "trust"
@@ -61,6 +64,7 @@ class TrustRegion(Region):
     failures: int | None = None
     improvement: float = 1e-3
     keep: bool = False
+    weighted: bool = True
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
@@ -76,6 +80,7 @@ class TrustRegion(Region):
             check_count("failures", self.failures)
         check_number("improvement", self.improvement, least=0.0)
         check_flag("keep", self.keep)
+        check_flag("weighted", self.weighted)
 
     def extent(self, Z: FloatArray, y: FloatArray, chosen: BoolArray) -> Extent | None:
         """Return the region after some observations; None while there is no value."""
@@ -98,4 +103,4 @@ class TrustRegion(Region):
                 length, lost = 0.5 * length, 0
         if centre < 0:
             return None
-        return Extent(length, np.asarray(Z[centre]), is_over=length < self.least)
+        return Extent(length, np.asarray(Z[centre]), length < self.least, self.weighted)

@@ -90,6 +90,11 @@ class Belief(abc.ABC):
         """Deviation (n,) of an observation from the function; zero for a noise-free family."""
         return np.zeros(len(self.check_points(X)))
 
+    @property
+    def length_scales(self) -> FloatArray | None:
+        """Distances (d,) over which the function changes; None where none are learned."""
+        return None
+
     def predict(
         self, X: npt.ArrayLike, return_std: bool = False
     ) -> FloatArray | tuple[FloatArray, FloatArray]:

@@ -125,6 +125,11 @@ class GpBelief(Belief):
         """What this belief offers."""
         return gp_capabilities(self.noise > 0.0)
 
+    @property
+    def length_scales(self) -> FloatArray:
+        """Those of the kernel (d,), in model coordinates."""
+        return np.broadcast_to(self.kernel.length_scale, self.n_inputs) * self.units.x_scale
+
     def mean(self, X: npt.ArrayLike) -> FloatArray:
         """Posterior mean (n,), or the drawn function."""
         return self._join(self._mean(u) for u in self._blocks(X))

@@ -110,6 +110,32 @@ def test_a_box_is_cut_at_the_domain_and_lets_integers_and_categories_move() -> N
     assert RegionBox.from_dict(box.to_dict()).to_dict() == box.to_dict()
 
 
+def test_sides_are_longer_where_length_scales_are() -> None:
+    domain = Space.box([0.0] * 3, [10.0] * 3).model()
+    extent = Extent(0.1, np.zeros(3), is_weighted=True)
+    scales = np.array([0.5, 1.0, 4.0])
+    box = box_of(extent, domain, scales)
+    half = 0.5 * (box.upper - box.lower)
+    assert half / half[1] == pytest.approx(scales)
+    assert np.prod(half) == pytest.approx(0.1**3)  # the volume stays
+    assert (box_of(extent, domain).upper == 0.1).all()
+    assert (box_of(Extent(0.1, np.zeros(3)), domain, scales).upper == 0.1).all()
+    # What does not matter at all is no wider than what hardly matters.
+    most = box_of(extent, domain, np.array([0.5, 1.0, 1e5]))
+    assert (most.upper == box.upper).all()
+    asked = []
+    for weighted in (True, False):
+        run = optimizer(surrogate="gp:ard=True", region=f"trust:length=0.3,weighted={weighted}")
+        # One coordinate hardly matters, the other one does.
+        advance(run, 4, lambda x: float(np.sin(3.0 * x[0]) + 1e-3 * x[1]))
+        asked.append(run.ask().region)
+    assert asked[0] is not None
+    assert asked[1] is not None
+    learned, plain = (region.upper - region.lower for region in asked)
+    assert learned[1] > plain[1]
+    assert learned[0] < plain[0]
+
+
 def test_what_a_model_chooses_lies_in_its_region_around_the_best_point() -> None:
     rule = "trust:length=0.2,least=1e-4,failures=2,successes=2"
     run = optimizer(region=rule, initial=6)
@@ -296,6 +322,7 @@ def test_a_region_is_kept_in_the_journal(tmp_path: Path) -> None:
         ("trust:failures=0.5", "failures must be an integer"),
         ("trust:improvement=-1", "improvement must be"),
         ("trust:keep=2", "keep must be True or False"),
+        ("trust:weighted=2", "weighted must be True or False"),
         ("thrust", "did you mean 'trust'"),
     ],
 )

@@ -67,7 +67,8 @@ def boxes(found: ProblemFindings, colors: Colors) -> Picture:
         Axis(f"{found.measure} after {found.evaluations} evaluations", "log", switchable=True),
         Axis("", ticks=names, turned=True),
         tuple(series),
-        "Boxes are quartiles with the median; rings are outliers, more than 1.5 boxes away, with their instances.",
+        "Boxes are quartiles with the median; rings are outliers, more than 1.5 boxes away, with "
+        "their instances.",
         rows=max(count, 1),
     )
 
