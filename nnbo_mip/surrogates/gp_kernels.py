@@ -71,10 +71,20 @@ class Kernel:
         weights : (n, m) or (m,) array
             Factors of the gradients.
         """
-        slopes = weights * self.amplitude * self._slope(self._distances(A, B))
+        slopes = weights * self.slope(A, B)
         middle = B.mean(axis=0)  # keeps the difference of products exact far from the origin
         a, b = (A - middle) / self.length_scale, (B - middle) / self.length_scale
         return np.asarray((slopes @ b - slopes.sum(axis=1)[:, None] * a) / self.length_scale)
+
+    def slope(self, A: FloatArray, B: FloatArray) -> FloatArray:
+        """Return a q(r) (n, m) between points (n, d) and (m, d)."""
+        return self.amplitude * self._slope(self._distances(A, B))
+
+    def mixture_slope(self, A: FloatArray, B: FloatArray) -> FloatArray:
+        """Return dk / d log m (n, m) of ``rational_quadratic`` between points."""
+        m = self.mixture
+        share = np.square(self._distances(A, B)) / (2.0 * m)
+        return np.asarray(self(A, B) * m * (share / (1.0 + share) - np.log1p(share)))
 
     def frequencies(self, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` draws (count, d) of w / l, for random waves of this kernel."""
