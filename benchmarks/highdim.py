@@ -23,11 +23,12 @@ from benchmarks.regret_methods import versions_of
 from benchmarks.regret_plot import draw
 from benchmarks.regret_results import Results
 from benchmarks.regret_runs import PATIENCE, run_missing
-from benchmarks.regret_store import Store
+from benchmarks.regret_store import Store, pack
 from benchmarks.regret_unit import Unit
 
 SUITE = "highdim"
 SEEDS = 5
+ARCHIVE = "benchmarks/archives/highdim.jsonl.xz"
 TIME_LIMIT = 30.0
 
 SHOWN = ("gp/trust", "gp/hashed", "brvfl/trust", "nomu/trust", "nomu/hashed", "random", "sobol")
@@ -40,7 +41,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cases = cases_of(options)
     methods = options.methods or list(METHODS)
     units = units_of(cases, methods, options)
-    store = Store(Path(options.store))
+    archive = Path(options.archive) if options.archive else None
+    store = Store(Path(options.store), archive)
+    if options.pack and archive:
+        pack(store.read().values(), archive)
+        return 0
     if options.report:
         kept = store.read()
         runs = [kept[unit.key] for unit in units if unit.key in kept]
@@ -129,6 +134,14 @@ def parser() -> argparse.ArgumentParser:
         "--time-limit", type=float, default=TIME_LIMIT, help="wall seconds of an ask of ours"
     )
     made.add_argument("--store", default="highdim.jsonl", help="file of the runs")
+    made.add_argument(
+        "--archive",
+        default=ARCHIVE,
+        help="file of packed runs of other days, which are not run again; empty for none",
+    )
+    made.add_argument(
+        "--pack", action="store_true", help="run nothing; add the store's runs to the archive"
+    )
     made.add_argument("--jobs", type=int, default=1, help="processes at a time")
     made.add_argument(
         "--patience", type=float, default=PATIENCE, help="seconds that a step may take"

@@ -22,11 +22,12 @@ from benchmarks.regret_plot import SHOWN, draw
 from benchmarks.regret_problems import QUICK, QUICK_SEEDS, QUICK_STEPS, SUITES, Case
 from benchmarks.regret_results import Results
 from benchmarks.regret_runs import PATIENCE, run_missing
-from benchmarks.regret_store import Store
+from benchmarks.regret_store import Store, pack
 from benchmarks.regret_table import report
 from benchmarks.regret_unit import Unit
 
 SEEDS = 10
+ARCHIVE = "benchmarks/archives/regret.jsonl.xz"
 TIME_LIMIT = 5.0
 
 
@@ -35,7 +36,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     cases, methods = cases_of(options), methods_of(options)
     units = units_of(options.suite, cases, methods, seeds_of(options))
-    store = Store(Path(options.store))
+    archive = Path(options.archive) if options.archive else None
+    store = Store(Path(options.store), archive)
+    if options.pack and archive:
+        pack(store.read().values(), archive)
+        return 0
     if options.report:
         kept = store.read()
         runs = [kept[unit.key] for unit in units if unit.key in kept]
@@ -133,6 +138,14 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--problems", nargs="+", metavar="FUNCTION")
     made.add_argument("--seeds", type=int, help=f"how many; {SEEDS} with --full")
     made.add_argument("--store", default="regret.jsonl", help="file of the runs")
+    made.add_argument(
+        "--archive",
+        default=ARCHIVE,
+        help="file of packed runs of other days, which are not run again; empty for none",
+    )
+    made.add_argument(
+        "--pack", action="store_true", help="run nothing; add the store's runs to the archive"
+    )
     made.add_argument("--jobs", type=int, default=1, help="processes at a time")
     made.add_argument(
         "--patience", type=float, default=PATIENCE, help="seconds that a step may take"
