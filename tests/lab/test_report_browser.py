@@ -96,7 +96,7 @@ def test_every_figure_is_drawn(desktop: Opened) -> None:
     line = next(one for title, one in figures.items() if title.startswith("forrester: gp in"))
     assert (line["lines"], line["dots"]) == (1, 8)
     # The steps of the made-up store: five of each instance of the two methods with models.
-    assert figures["Gap of the certificate against time"]["dots"] == 2 * 4 * 5
+    assert figures["branin: gap of the certificate against time"]["dots"] == 2 * 4 * 5
 
 
 def test_the_table_of_contents_leads_somewhere(desktop: Opened) -> None:

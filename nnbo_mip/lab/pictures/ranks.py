@@ -90,14 +90,16 @@ def critical_difference(
             )
         )
     reach = outcome.difference
+    most = float(len(methods))
+    # The length of the critical difference, from rank 1 on as far as there are ranks.
+    cut = f", more than there are ranks: {most - 1.0:g} shown" if 1.0 + reach > most else ""
     top = -1.6 - 0.35 * len(groups)
-    # The length of the critical difference, from rank 1 on as far as the line of ranks is long.
     series.append(
         Series(
             "critical difference",
             (
-                Strokes([1.0], [top], [min(1.0 + reach, float(len(methods)))], [top], 2.0),
-                Texts([1.0], [top - 0.5], (f"critical difference {reach:.3g}",)),
+                Strokes([1.0], [top], [min(1.0 + reach, most)], [top], 2.0),
+                Texts([1.0], [top - 0.5], (f"critical difference {reach:.3g}{cut}",)),
             ),
             None,
             in_legend=False,

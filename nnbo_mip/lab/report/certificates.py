@@ -76,4 +76,4 @@ def _gaps(results: Results, problem: str, methods: list[str], colors: Colors) ->
         found = sampled_gaps(results, problem, method, MOST_DOTS)
         parts.append(Gaps(method, found["seconds"], found["gap"]))
     note = f"Of many steps, up to {MOST_DOTS} a method are shown."
-    return gaps_against_time(parts, colors, f"{problem}. {note}")
+    return gaps_against_time(problem, parts, colors, note)
