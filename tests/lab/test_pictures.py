@@ -146,7 +146,8 @@ def test_a_critical_difference_beyond_all_ranks_is_cut_and_says_so() -> None:
     assert isinstance(bar, Strokes)
     assert bar.x1 == [2.0]
     assert isinstance(said, Texts)
-    assert said.texts == ("critical difference 1.39, more than there are ranks: 1 shown",)
+    assert said.texts == ("critical difference 1.39",)
+    assert picture.note.endswith("It is longer than the line, as there are few ranks.")
 
 
 def line(bound: float) -> BeliefLine:

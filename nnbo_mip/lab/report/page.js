@@ -382,7 +382,8 @@
           : { x: at, y: place.bottom + 17, "text-anchor": "middle" };
         const made = svg("text", where, frame);
         const cut = isUp && axis.ticks.length && text.length > room;
-        made.textContent = cut ? `${text.slice(0, Math.max(room - 1, 1))}…` : text;
+        const half = Math.max((room - 1) / 2, 1); // names often differ at their ends
+        made.textContent = cut ? `${text.slice(0, Math.ceil(half))}…${text.slice(-Math.floor(half))}` : text;
         if (cut) svg("title", {}, made).textContent = text;
       }
       if (isUp) {
