@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from nnbo_mip.cli_app import app
 from nnbo_mip.lab.experiment import planned
+from tests.lab.chromium import BROWSER, opened
 
 TUTORIAL = (Path(__file__).parents[1] / "docs" / "tutorial.md").read_text(encoding="utf-8")
 
@@ -43,6 +44,35 @@ def test_it_has_as_many_runs_as_it_says() -> None:
     assert "Only the eight new runs are made" in TUTORIAL
 
 
+KINDS = (
+    "Mean ranks of final medians over problems",  # the critical-difference diagram
+    "Mean rank in the course",
+    "branin: median regret",
+    "branin: regret at the end",
+    "branin: gp, auto in instance 0",
+    "forrester, gp, auto, instance 0, step 1: belief",
+    "forrester, gp, auto, instance 0, step 1: acquisition",
+    "forrester: gap of the certificate",
+)
+
+LOOK = """
+heard.figures = [...document.querySelectorAll("figure")].map((figure) => [
+  figure.querySelector("figcaption").textContent,
+  figure.querySelectorAll(".plot .line, .plot .dot, .plot .box").length,
+  figure.innerHTML.includes("NaN") || figure.innerHTML.includes("undefined"),
+]);
+"""
+
+
+def _check_that_all_kinds_of_pictures_are_drawn(page: Path) -> None:
+    seen = opened(page, LOOK)
+    assert seen.console == seen.heard["problems"] == []
+    figures = seen.heard["figures"]
+    assert all(marks and not is_bad for _, marks, is_bad in figures)
+    titles = [title for title, _, _ in figures]
+    assert not [kind for kind in KINDS if not any(title.startswith(kind) for title in titles)]
+
+
 def test_its_commands_do_what_they_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     experiment, more, space = blocks("toml")
@@ -64,6 +94,8 @@ def test_its_commands_do_what_they_say(tmp_path: Path, monkeypatch: pytest.Monke
     page = Path("report.html").read_text(encoding="utf-8")
     sections = ("Ranking", "forrester", "branin", "Beliefs", "Certificates")
     assert all(f">{name}</h2>" in page for name in sections)
+    if BROWSER is not None:
+        _check_that_all_kinds_of_pictures_are_drawn(tmp_path / "report.html")
     Path("experiment.toml").write_text(reduced(experiment + more))
     follow(again)
     assert "12 of 12 units finished, 0 failed; 2 run now" in said[2]
