@@ -118,7 +118,7 @@ def test_a_check_shows_a_line_in_the_shell(
 
     tent().save(tmp_path / "tent.npz")
     nm.certify(tent(), [(1.0, 7.0)]).certificate.save(tmp_path / "claim.json")
-    monkeypatch.setattr(cli_app, "live_on_a_terminal", lambda: True)
+    monkeypatch.setattr(cli_app, "progress_shown", lambda: True)
     run = CliRunner().invoke(
         cli_app.app, ["check", str(tmp_path / "claim.json"), str(tmp_path / "tent.npz")]
     )
