@@ -75,23 +75,23 @@ def _gaussian(evidence: Evidence) -> str:
     rows = []
     for problem, medians in MEDIANS_GP.items():
         for place, budget in enumerate(BUDGETS):
-            runs = evidence.get(sources_claims_004.GP, problem=problem, budget=budget)
-            if runs is None:
-                continue
+            both = [
+                evidence.get(reading, problem=problem, budget=budget)
+                for reading in sources_claims_004.READINGS
+            ]
             center, reach = FACTORS_GP[problem][place]
             rows.append(
                 [
-                    problem,
-                    f"{budget:g}",
+                    f"{problem} {budget:g}",
                     _number(medians[place]),
-                    _number(np.median(runs.finals)),
+                    *(_number(np.median(runs.finals)) if runs else "" for runs in both),
                     _number(MEANS_1D[problem, "gp"][place]),
-                    _number(np.mean(runs.finals)),
+                    *(_number(np.mean(runs.finals)) if runs else "" for runs in both),
                     f"{center:g} ± {reach:g}",
-                    f"{np.mean(runs.factors):.3g}",
+                    *(_number(np.mean(runs.factors)) if runs else "" for runs in both),
                 ]
             )
-    head = ["function", "budget", "median", "ours", "mean", "ours", "c", "ours"]
+    head = ["budget", *(name for one in ("median", "mean", "c") for name in (one, "a = 1", "a"))]
     return markdown(head, rows)
 
 
