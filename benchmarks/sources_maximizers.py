@@ -27,7 +27,7 @@ from nnbo_mip.maximizers.proposal import Proposal
 PAGE_DATA = Path(__file__).parents[1] / "docs" / "plots" / "sources_maximizers.json"
 
 EXACT = ("mip", "bab")
-SEARCHES = ("grid", "direct:evaluations=5000", "lbfgs")
+SEARCHES = ("grid", "direct", "lbfgs")
 MAXIMIZERS = (*EXACT, *SEARCHES)
 
 SURROGATE = {"name": "nomu", "hidden": [16, 16], "y_range": [-1.0, 1.0]}
