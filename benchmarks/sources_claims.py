@@ -1,7 +1,8 @@
 """`Claim` and `Evidence`: what a source says, what it prints, what was found here.
 
-A verdict is a rule of its claim, applied to the runs that there are; how many there are stands beside
-it. A claim that counts cases is *held* if it is true of all, *not held* if of none, and else *in part*.
+A verdict is a rule of its claim, applied to the runs that there are; how many there are stands
+beside it. A claim that counts cases is *held* if it is true of all, *not held* if of none, and else
+*in part*.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.sources_runs import Runs
+from nnbo_mip.lab.statistics_intervals import interval_of
 
 HELD, PARTLY, NOT_HELD = "held", "in part", "not held"
 
@@ -113,6 +115,19 @@ def shared(runs: Sequence[Runs]) -> list[int]:
     for one in runs[1:]:
         common &= set(one.instances)
     return sorted(common)
+
+
+def best_budget(runs: Sequence[Runs], common: Sequence[int]) -> Runs:
+    """Return those of one method, by budget, whose mean has the lowest upper end of its interval.
+
+    On instances that all have; with a single one, whose regret is the least.
+    """
+
+    def upper(one: Runs) -> float:
+        values = one.on(common)
+        return interval_of(values).high if len(values) > 1 else float(values[0])
+
+    return min(runs, key=upper)
 
 
 def instances(runs: Sequence[Runs], published: int) -> str:

@@ -1,10 +1,10 @@
 """Maximizers on the same trained networks, step by step: what source 004 leaves to the future.
 
-    python -m benchmarks.sources_maximizers [--problems forrester branin] [--instances 2] [--steps 10]
+    python -m benchmarks.sources_maximizers [--problems forrester branin] [--instances 2]
 
 A NOMU of two layers with 16 units learns from eight uniform points; every maximizer gets the same
-mean + std, scaled to a mean width of 0.1; the point of `bab` is evaluated, with the rule of escape of
-the source, and the network is trained anew.
+mean + std, scaled to a mean width of 0.1; the point of `bab` is evaluated, with the rule of escape
+of the source, and the network is trained anew.
 """
 
 from __future__ import annotations

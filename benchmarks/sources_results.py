@@ -2,8 +2,8 @@
 
     python -m benchmarks.sources_results [results/*.db]
 
-With stores, what they hold is first written to docs/plots/sources.json; without, the tables are made of
-what is there. The steps of `benchmarks.sources_maximizers` are read where they are.
+With stores, what they hold is first written to docs/plots/sources.json; without, the tables are
+made of what is there. The steps of `benchmarks.sources_maximizers` are read where they are.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def _verdicts(found: Sequence[Claim]) -> str:
         for verdict in (HELD, PARTLY, NOT_HELD)
     }
     return (
-        f"Of {sum(counts.values())} claims that were run {counts[HELD]} held, {counts[PARTLY]} held in "
-        f"part and {counts[NOT_HELD]} did not hold."
+        f"Of {sum(counts.values())} claims {counts[HELD]} held, {counts[PARTLY]} held "
+        f"in part and {counts[NOT_HELD]} did not hold."
     )
 
 

@@ -1,7 +1,7 @@
-"""`Runs`: what became of one method on one problem, kept small enough to be a file of the repository.
+"""`Runs`: what became of one method on one problem, small enough to be a file of the repository.
 
-    gathered(stores)  ->  every method on every problem of every experiment, from the stores of the lab
-    kept / read       ->  the same as JSON, docs/plots/sources.json
+`gathered` reads the stores of the lab; `kept` and `read` write and read the same as JSON,
+docs/plots/sources.json.
 """
 
 from __future__ import annotations

@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 
 from benchmarks import sources_claims_004, sources_maximizers, sources_results
-from benchmarks.sources_claims import HELD, NOT_HELD, PARTLY, Claim, Evidence, counted, shared
+from benchmarks.sources_claims import (
+    HELD,
+    NOT_HELD,
+    PARTLY,
+    Claim,
+    Evidence,
+    best_budget,
+    counted,
+    shared,
+)
 from benchmarks.sources_runs import Runs, gathered, kept, read
 from tests.lab import stores
 
@@ -56,6 +65,13 @@ def test_runs_are_compared_on_the_instances_that_both_have() -> None:
     assert shared([one, other]) == [1, 2]
     assert one.on([1, 2]).tolist() == [2.0, 3.0]
     assert other.on([1, 2]).tolist() == [4.0, 5.0]
+
+
+def test_the_best_budget_has_the_lowest_upper_end() -> None:
+    steady = replace(_gp([2.0, 2.0, 2.0, 2.0]), budget=0.5)
+    lucky = replace(_gp([0.0, 0.0, 0.0, 6.0]), budget=2.0)  # the smaller mean, the wider interval
+    assert best_budget([lucky, steady], [0, 1, 2, 3]) is steady
+    assert best_budget([lucky, steady], [0]) is lucky
 
 
 @pytest.mark.parametrize(("regret", "verdict"), [(8.2547e-7, HELD), (6.7e-6, NOT_HELD)])
