@@ -17,6 +17,32 @@ from nnbo_mip.lab.statistics_intervals import interval_of
 
 HELD, PARTLY, NOT_HELD = "held", "in part", "not held"
 
+FEW = 5
+"""With fewer instances a verdict is shown in brackets and is not counted."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much a claim rests on.
+
+    Parameters
+    ----------
+    fewest, most : int
+        Instances of the methods that it is about.
+    published : int or None
+        What the source has; None where it has nothing.
+    """
+
+    fewest: int
+    most: int
+    published: int | None
+
+    def __str__(self) -> str:
+        number = str(self.fewest)
+        if self.fewest != self.most:
+            number += f" to {self.most}"
+        return number if self.published is None else f"{number} of {self.published}"
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -27,22 +53,28 @@ class Claim:
     row : str
         Of the checklist.
     claim, published, ours : str
-    runs : str
-        How many instances it rests on, of those that were published.
+    extent : Extent
     verdict : str
+        Empty where there is nothing to judge.
     """
 
     row: str
     claim: str
     published: str
     ours: str
-    runs: str
+    extent: Extent
     verdict: str
+
+    @property
+    def counts(self) -> bool:
+        """Whether there are instances enough for its verdict."""
+        return bool(self.verdict) and self.extent.fewest >= FEW
 
     @property
     def cells(self) -> list[str]:
         """Return the cells of the table."""
-        return [self.row, self.claim, self.published, self.ours, self.runs, self.verdict]
+        verdict = self.verdict if self.counts or not self.verdict else f"({self.verdict})"
+        return [self.row, self.claim, self.published, self.ours, str(self.extent), verdict]
 
 
 @dataclass(frozen=True)
@@ -130,8 +162,7 @@ def best_budget(runs: Sequence[Runs], common: Sequence[int]) -> Runs:
     return min(runs, key=upper)
 
 
-def instances(runs: Sequence[Runs], published: int) -> str:
-    """Return how many instances there are, the fewest and the most, of those published."""
-    least, most = (pick(len(one.finals) for one in runs) for pick in (min, max))
-    number = str(least) if least == most else f"{least} to {most}"
-    return f"{number} of {published}"
+def instances(runs: Sequence[Runs], published: int) -> Extent:
+    """Return how many instances methods have."""
+    numbers = [len(one.finals) for one in runs]
+    return Extent(min(numbers), max(numbers), published)

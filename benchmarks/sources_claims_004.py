@@ -11,6 +11,7 @@ from benchmarks.sources_claims import (
     NOT_HELD,
     Claim,
     Evidence,
+    Extent,
     best_budget,
     counted,
     instances,
@@ -187,12 +188,12 @@ def _nets(evidence: Evidence) -> Iterator[Claim]:
     )
     ratios = []
     for problem in ONE_INPUT:
-        pair = [
+        ensemble, nomu = (
             evidence.get(NETS, problem=problem, surrogate=family, budget=0.1)
             for family in ("deep_ensemble", "nomu")
-        ]
-        if None not in pair:
-            ratios.append(float(np.divide(*(np.mean(one.factors) for one in pair if one))))
+        )
+        if ensemble is not None and nomu is not None:
+            ratios.append(float(np.mean(ensemble.factors) / np.mean(nomu.factors)))
     yield Claim(
         "S004-23 (C004-4)",
         "The ensemble's uncertainty is 100 to 1000 times smaller than NOMU's (ratio of first "
@@ -221,7 +222,7 @@ def _dynamic_c(evidence: Evidence) -> Iterator[Claim]:
         common = shared(list(found.values()))
         regrets = {rule: runs.on(common) for rule, runs in found.items()}
         means = {rule: float(np.mean(regrets[rule])) for rule in found}
-        number = f"{len(common)} of 30"
+        number = Extent(len(common), len(common), 30)
         none, padded = regrets["none"], regrets[PADDED]
         yield Claim(
             "S004-24 (C004-7)",
@@ -266,7 +267,7 @@ def _dynamic_c(evidence: Evidence) -> Iterator[Claim]:
             "0.1, means without and with it)",
             "rank 1 to 4 of 20" if worse else "rank 17 to 1 of 20",
             f"{before:.2g} and {after:.2g}",
-            f"{len(common)} of 30",
+            Extent(len(common), len(common), 30),
             counted([(after > before) == worse]),
         )
 
@@ -320,7 +321,7 @@ def _two_inputs(evidence: Evidence) -> Iterator[Claim]:
 def _maximizers(steps: Sequence[Step]) -> Iterator[Claim]:
     if not steps:
         return
-    number = f"{len(steps)} steps"
+    number = Extent(len(steps), len(steps), None)
     best = [
         step.certified and all(step.values[one] >= max(step.values.values()) - GAP for one in EXACT)
         for step in steps

@@ -9,6 +9,7 @@ import numpy as np
 from benchmarks.sources_claims import (
     Claim,
     Evidence,
+    Extent,
     counted,
     instances,
     mean,
@@ -46,7 +47,7 @@ def claims(evidence: Evidence) -> Iterator[Claim]:
                 f"{text} (means after 40 evaluations)",
                 "a figure",
                 f"{ours:.3g} and {theirs:.3g}",
-                f"{len(common)} of 20",
+                Extent(len(common), len(common), 20),
                 counted([(ours < theirs) == better]),
             )
     yield from _found(
@@ -132,7 +133,7 @@ def _found(
             f"{gp.steps} steps)",
             "a figure",
             text,
-            f"{len(gp.finals)} of {published}",
+            instances([gp], published),
             counted(cases),
         )
 

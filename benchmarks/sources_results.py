@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks import sources_claims_004, sources_claims_rest, sources_maximizers
 from benchmarks.regret_table import markdown
-from benchmarks.sources_claims import HELD, NOT_HELD, PARTLY, Claim, Evidence
+from benchmarks.sources_claims import FEW, HELD, NOT_HELD, PARTLY, Claim, Evidence
 from benchmarks.sources_published import BUDGETS, FACTORS_GP, MEANS_1D, MEANS_2D, MEDIANS_GP, RVFL
 from benchmarks.sources_runs import Runs, gathered, kept, read
 
@@ -56,12 +56,14 @@ def written(name: str) -> str:
 
 def _verdicts(found: Sequence[Claim]) -> str:
     counts = {
-        verdict: sum(one.verdict == verdict for one in found)
+        verdict: sum(one.counts and one.verdict == verdict for one in found)
         for verdict in (HELD, PARTLY, NOT_HELD)
     }
+    few = sum(bool(one.verdict) and not one.counts for one in found)
     return (
-        f"Of {sum(counts.values())} claims {counts[HELD]} held, {counts[PARTLY]} held "
-        f"in part and {counts[NOT_HELD]} did not hold."
+        f"Of {sum(counts.values())} claims {counts[HELD]} held, {counts[PARTLY]} held in part and "
+        f"{counts[NOT_HELD]} did not hold. Of {few} more there are fewer than {FEW} instances: "
+        "what these say is in brackets."
     )
 
 
@@ -164,7 +166,7 @@ def _maximizers() -> str:
 
 def _summary(runs: Runs) -> list[str]:
     figures = [np.mean(runs.finals), np.median(runs.finals), max(runs.finals)]
-    return [*map(_number, figures), f"{len(runs.finals)}"]
+    return [*(_number(float(figure)) for figure in figures), str(len(runs.finals))]
 
 
 def _number(value: float | np.floating | None) -> str:

@@ -78,7 +78,9 @@ def test_the_best_budget_has_the_lowest_upper_end() -> None:
 def test_the_median_of_the_gaussian_process_decides(regret: float, verdict: str) -> None:
     claims = _claims([_gp([regret, regret, 1.0])])
     assert claims[0].verdict == verdict
-    assert claims[0].runs == "3 of 30"
+    assert str(claims[0].extent) == "3 of 30"
+    assert not claims[0].counts
+    assert claims[0].cells[-1] == f"({verdict})"
 
 
 def test_dynamic_c_is_judged_by_means_and_by_the_largest() -> None:
