@@ -17,7 +17,16 @@ import numpy as np
 
 from benchmarks import sources_claims_004, sources_claims_rest, sources_maximizers
 from benchmarks.regret_table import markdown
-from benchmarks.sources_claims import FEW, HELD, NOT_HELD, PARTLY, Claim, Evidence
+from benchmarks.sources_claims import (
+    FEW,
+    HELD,
+    NOT_HELD,
+    PARTLY,
+    Claim,
+    Evidence,
+    mean,
+    median,
+)
 from benchmarks.sources_published import BUDGETS, FACTORS_GP, MEANS_1D, MEANS_2D, MEDIANS_GP, RVFL
 from benchmarks.sources_runs import Runs, gathered, kept, read
 
@@ -165,8 +174,8 @@ def _maximizers() -> str:
 
 
 def _summary(runs: Runs) -> list[str]:
-    figures = [np.mean(runs.finals), np.median(runs.finals), max(runs.finals)]
-    return [*(_number(float(figure)) for figure in figures), str(len(runs.finals))]
+    figures = [mean(runs), median(runs), max(runs.finals)]
+    return [*map(_number, figures), str(len(runs.finals))]
 
 
 def _number(value: float | np.floating | None) -> str:
