@@ -27,7 +27,6 @@ from nnbo_mip.exact.heads.answer import HeadResult, Step, answer, name_of
 from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.primal import climb
 from nnbo_mip.exact.result import EngineResult
 
 METHODS = ("auto", "mip", "bab", "enumerate")
@@ -104,7 +103,7 @@ class _Turns:
         self.problem, self.options, self.monitor = problem, options, monitor
         self.sequence = sequence_for(problem)
         self.bounded = not boxes.why_not(problem)
-        self.search: boxes.HeadBoxSearch | None = None
+        self.search: boxes.HeadBoxSearch | boxes.TreeSearch | None = None
         self.counters: Counter[str] = Counter()
         self.messages: list[str] = []
         self.proven_by: _Sequence | None = None
@@ -141,7 +140,7 @@ class _Turns:
     def _advance(self, count: int) -> None:
         if self.search is None:
             options = BoxOptions(seed=self.options.seed)
-            self.search = boxes.HeadBoxSearch(self.problem, options, self.monitor)
+            self.search = boxes.search_of(self.problem, options, self.monitor)
         if not self.search.is_useful:
             return
         result = self.search.advance(count)
@@ -179,7 +178,7 @@ class _Turns:
         if not self.bounded:
             return
         if self.monitor.best_x is None:
-            climb(self.problem, self.monitor, seed=self.options.seed)
+            boxes.climb_of(self.problem, self.monitor, self.options.seed)
         bound = boxes.bound_of_domain(self.problem, self.monitor)
         self.counters["boxes"] += 1
         self.monitor.tighten(max(bound, self.monitor.best_value), "rigorous", BOXES)
