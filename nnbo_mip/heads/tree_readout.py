@@ -1,9 +1,9 @@
 r"""Trees as a readout, in float64: constant between their thresholds.
 
-    mean      mean_t value_t
-    std       reach sqrt(mean_t (value_t - mean)^2),  with mean_t variance_t under the root
-              where the variance is total
-    members   mean + reach (value_t - mean)
+mean      mean_t value_t
+std       reach sqrt(mean_t (value_t - mean)^2),  with mean_t variance_t under the root
+where the variance is total
+members   mean + reach (value_t - mean)
 """
 
 from __future__ import annotations

@@ -216,7 +216,7 @@ class Settings:
             refused = "knows no linear constraints"
         elif not able.holes and self.escape.name == "exclude":
             refused = "cannot keep its distance from points, as escape='exclude' asks"
-        elif able.needs_network and Capability.NETWORK not in self.surrogate.capabilities:
+        elif able.needs_network and not self._compiles():
             refused = (
                 f"needs networks of ReLUs, which these options of {self.surrogate.name} do not give"
             )
@@ -225,6 +225,12 @@ class Settings:
                 f"the maximizer {self.maximizer.name!r} {refused}; take 'auto', 'lbfgs' or "
                 "'random'."
             )
+
+    def _compiles(self) -> bool:
+        """Whether the beliefs are networks, or trees where the maximizer takes these."""
+        offered = self.surrogate.capabilities
+        trees = self.maximizer.abilities.trees and Capability.TREES in offered
+        return Capability.NETWORK in offered or trees
 
 
 def as_space(given: object) -> Space:

@@ -28,7 +28,15 @@ from nnbo_mip.heads.tree_readout import TreeReadout
 from nnbo_mip.network.graph import Network
 from nnbo_mip.space.domain import Domain
 
-__all__ = ["HeadBoxSearch", "climb_of", "load_kernels", "search_of", "solve", "why_not"]
+__all__ = [
+    "HeadBoxSearch",
+    "TreeSearch",
+    "climb_of",
+    "load_kernels",
+    "search_of",
+    "solve",
+    "why_not",
+]
 
 
 class HeadBoxSearch(RelaxedSearch):

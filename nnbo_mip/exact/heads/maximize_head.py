@@ -1,8 +1,8 @@
 """The maximum of a head: which way first, and who takes over.
 
 A head may have two ways: a *sequence* of linear problems (linear, tangents, sandwich, ratio,
-counting), which the engines of networks solve, and *boxes*, a search of its own. Measured
-(docs/acquisitions.md): with few free inputs boxes are faster, with many mostly sequences close.
+counting, tree_sums), which the engines of networks or a solver solve, and *boxes*, a search of its
+own. Measured (docs/acquisitions.md): with few free inputs boxes are faster, with many mostly sequences close.
 Whatever is done shares one monitor, so that the best value and the best bound of all are kept.
 
     mip, enumerate   the sequence, each problem by that engine
@@ -22,12 +22,21 @@ from functools import partial
 from nnbo_mip.errors import UnsupportedError
 from nnbo_mip.exact.branching.boxes import ENGINE as BOXES
 from nnbo_mip.exact.branching.boxes import BoxOptions
-from nnbo_mip.exact.heads import boxes, counting, linear, ratio, sandwich, tangents
+from nnbo_mip.exact.heads import (
+    boxes,
+    counting,
+    linear,
+    ratio,
+    sandwich,
+    tangents,
+    tree_sums,
+)
 from nnbo_mip.exact.heads.answer import HeadResult, Step, answer, name_of
 from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.result import EngineResult
+from nnbo_mip.heads.tree_readout import TreeReadout
 
 METHODS = ("auto", "mip", "bab", "enumerate")
 
@@ -51,7 +60,7 @@ INTERRUPTED = "the search was interrupted."
 
 Sequenced = Callable[[HeadProblem, SequenceOptions, Monitor], HeadResult]
 
-SEQUENCES = (linear, tangents, sandwich, ratio, counting)
+SEQUENCES = (linear, tangents, sandwich, ratio, counting, tree_sums)
 
 
 def sequence_for(problem: HeadProblem) -> Sequenced | None:
@@ -61,6 +70,8 @@ def sequence_for(problem: HeadProblem) -> Sequenced | None:
 
 def why_not(problem: HeadProblem, method: str) -> str:
     """Return why a method cannot maximize a head, in a sentence; empty where it can."""
+    if method == "enumerate" and isinstance(problem.readout, TreeReadout):
+        return 'trees are not enumerated but searched by boxes; take "bab" or "auto".'
     if sequence_for(problem) is not None:
         return ""
     if method in ("mip", "enumerate"):

@@ -89,6 +89,10 @@ class TreeCells:
         feasible[feasible] &= ~self._within_a_hole(a[feasible], b[feasible])
         return a, b, feasible
 
+    def edge_above(self, coordinate: int, cells: IntArray) -> FloatArray:
+        """Return the upper ends (n,) of cells (n,) of a coordinate."""
+        return np.asarray(self._high[coordinate][cells])
+
     def cells_of(self, points: FloatArray) -> IntArray:
         """Return the cells (n, d) of points (n, d)."""
         columns = zip(self._edges, points.T, strict=True)
@@ -102,7 +106,7 @@ class TreeCells:
         first, high = self._first[coordinate], self._high[coordinate]
         grid = self.domain.grids[coordinate]
         if grid is None:
-            return np.clip(0.5 * first + 0.5 * high, first, high)
+            return np.asarray(np.clip(0.5 * first + 0.5 * high, first, high))
         values = grid.value(np.unique(grid.nearest(np.clip(0.5 * first + 0.5 * high, first, high))))
         inside = (values >= self.domain.lower[coordinate]) & (
             values <= self.domain.upper[coordinate]
@@ -119,7 +123,8 @@ class TreeCells:
         if len(holes):
             found += [holes.lower[:, j], np.nextafter(holes.upper[:, j], -np.inf)]
         edges = np.unique(np.concatenate(found) + 0.0)
-        return edges[(edges >= self.domain.lower[j]) & (edges < self.domain.upper[j])]
+        within = (edges >= self.domain.lower[j]) & (edges < self.domain.upper[j])
+        return np.asarray(edges[within])
 
     def _cuts(self) -> IntArray:
         feature, threshold = self.trees.feature, self.trees.threshold

@@ -8,7 +8,7 @@ counts), and any number c, the variance of the trees is
 
 and since sqrt(V) <= V / (2 r) + r / 2 for every r > 0, a sum of mean and std is at most
 
-    w mean + l std <= mean_t max over leaves [ w f + (l reach / 2 r) (s + (f - c)^2) ] + l reach r / 2.
+    w mean + l std <= l reach r / 2 + mean_t max_leaves [ w f + l reach (s + (f - c)^2) / (2 r) ].
 
 Where every tree ends in one leaf all of this is exact up to rounding. Heads of mean and std are
 bounded by such sums as over any other boxes (`heads.relaxers.moments`); heads of members rise in
@@ -27,7 +27,7 @@ from nnbo_mip.exact.heads.relaxers.moments import scores_below
 from nnbo_mip.exact.rounding import UNIT_ROUNDOFF
 from nnbo_mip.exact.trees.cells import TreeCells
 from nnbo_mip.exact.trees.kernel import largest_sums, leaf_ranges
-from nnbo_mip.heads import LinearHead, MemberHead, MomentHead, Trend
+from nnbo_mip.heads import EmpiricalImprovement, LinearHead, MomentHead, Trend
 from nnbo_mip.heads.tree_readout import TreeReadout
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.tree_arrays import IntArray
@@ -105,10 +105,14 @@ class TreeScores:
     def bound(self, a: IntArray, b: IntArray, level: float) -> Scored:
         """Bound scores over boxes of cells (B, d), as far as they exceed a level."""
         ranges = self._ranges(a, b)
-        if isinstance(self.head, MemberHead):
+        if isinstance(self.head, EmpiricalImprovement):
             ones = np.ones(len(a))
             _, coordinate, after = self._largest(a, b, ones, 0.0 * ones, 0.0 * ones)
-            return Scored(self.head.score(self._highest_members(ranges)), coordinate, after)
+            score = self.head.score(self._highest_members(ranges))
+            if self.head.kind == "ei":  # a share is counted, a sum is rounded
+                size = ranges.size + abs(self.head.threshold)
+                score = np.where(score > 0.0, score + self._rounding * size, score)
+            return Scored(score, coordinate, after)
         assert isinstance(self.head, MomentHead)
         head, rounding = self.head, self._rounding
         error = rounding * ranges.size

@@ -33,7 +33,7 @@ BATCH = 512
 POINTS_OFFERED = 32
 """Middles of boxes a batch that are scored."""
 
-SAMPLES = 2048
+SAMPLES = 512
 SWEEPS = 8
 """Rounds over all coordinates of the climb at most."""
 
@@ -95,8 +95,8 @@ class TreeSearch:
             if stopped or left <= 0:
                 break
             deep = len(frontier) > self.options.max_open
-            a, b, bound = frontier.pop(min(BATCH, left), depth_first=deep)
-            a, b, bound = self._expanded(_whole(a), _whole(b), bound)
+            first, last, inherited = frontier.pop(min(BATCH, left), depth_first=deep)
+            a, b, bound = self._expanded(_whole(first), _whole(last), inherited)
             frontier.push(_floats(a), _floats(b), bound)
             if monitor.wants_report():
                 monitor.report(ENGINE, self.bound, boxes=self.boxes, open=len(frontier))
@@ -120,7 +120,7 @@ class TreeSearch:
         scored = self.scores.bound(a, b, monitor.cutoff)
         bound = np.minimum(scored.bound, inherited)
         order = np.argsort(-bound, kind="stable")[:POINTS_OFFERED]
-        monitor.offer(self._middles(a[order], b[order]))
+        monitor.offer(middles(self.cells, a[order], b[order]))
         kept = bound > monitor.cutoff
         self.settled = max(self.settled, float(bound[~kept].max(initial=-np.inf)))
         a, b, bound = a[kept], b[kept], bound[kept]
@@ -142,7 +142,7 @@ class TreeSearch:
         if bound <= self.monitor.cutoff:
             self.settled = max(self.settled, bound)
             return -1, -1
-        found = self._admissible_point(a, b)
+        found = point_in(self.cells, a[None], b[None])
         if found is not None:
             self.monitor.offer(found[None, :])
             self.settled = max(self.settled, bound)
@@ -154,16 +154,6 @@ class TreeSearch:
         if not self._is_proven_empty(a, b):
             self.settled = max(self.settled, bound)
         return -1, -1
-
-    def _admissible_point(self, a: IntArray, b: IntArray) -> FloatArray | None:
-        """Return an admissible point of a box, None where none was found."""
-        domain = self.problem.domain
-        middle = self._middles(a[None], b[None])[0]
-        if domain.admissible(middle[None, :])[0]:
-            return middle
-        lower, upper = self.cells.floats(a[None], b[None])
-        inner = _restricted(domain, lower[0], upper[0])
-        return None if inner is None else inner.repair(middle)
 
     def _is_proven_empty(self, a: IntArray, b: IntArray) -> bool:
         """Whether a solver proves that a single cell holds no admissible point."""
@@ -177,19 +167,30 @@ class TreeSearch:
         self.kind = "solver"
         return True
 
-    def _middles(self, a: IntArray, b: IntArray) -> FloatArray:
-        """Return a point (n, d) in each box, on the grids where that is possible."""
-        lower, upper = self.cells.floats(a, b)
-        middle = np.clip(0.5 * lower + 0.5 * upper, lower, upper)
-        domain = self.problem.domain
-        for j, grid in enumerate(domain.grids):
-            if grid is not None:
-                middle[:, j] = grid.value(grid.nearest(middle[:, j]))
+
+def point_in(cells: TreeCells, a: IntArray, b: IntArray) -> FloatArray | None:
+    """Return an admissible point (d,) of a box of cells (1, d), None where none was found."""
+    domain = cells.domain
+    middle: FloatArray = middles(cells, a, b)[0]
+    if domain.admissible(middle[None, :])[0]:
         return middle
+    lower, upper = cells.floats(a, b)
+    inner = _restricted(domain, lower[0], upper[0])
+    return None if inner is None else inner.repair(middle)
+
+
+def middles(cells: TreeCells, a: IntArray, b: IntArray) -> FloatArray:
+    """Return a point (n, d) in each box, on the grids where that is possible."""
+    lower, upper = cells.floats(a, b)
+    middle = np.clip(0.5 * lower + 0.5 * upper, lower, upper)
+    for j, grid in enumerate(cells.domain.grids):
+        if grid is not None:
+            middle[:, j] = grid.value(grid.nearest(middle[:, j]))
+    return middle
 
 
 def climb(problem: HeadProblem, cells: TreeCells, monitor: Monitor, seed: int) -> None:
-    """Offer good admissible points: a sample, then the best cell of one coordinate after another."""
+    """Offer good admissible points: a sample, then the best cells, coordinate by coordinate."""
     domain, rng = problem.domain, np.random.default_rng(seed)
     try:
         points = domain.sample(SAMPLES, rng)

@@ -6,7 +6,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from nnbo_mip.exact.bounds.relaxation import Planes
 from nnbo_mip.exact.bounds.row_relaxation import Rows
 from nnbo_mip.exact.heads.logarithms import LEAST_LOG, LogProbability, is_logarithm
 from nnbo_mip.exact.heads.relaxers.conditions import Conditions, conditions
