@@ -22,6 +22,7 @@ from nnbo_mip.heads.tree_readout import TreeReadout
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.abstract import Belief
 from nnbo_mip.surrogates.brvfl_belief import BrvflBelief
+from nnbo_mip.surrogates.features import RandomFeatures
 from nnbo_mip.surrogates.forest_belief import ForestBelief
 from nnbo_mip.surrogates.gp_belief import GpBelief
 from nnbo_mip.surrogates.members import MemberBelief
@@ -125,6 +126,7 @@ def _of_process(belief: GpBelief) -> GpReadout:
 def _tanh_features(belief: BrvflBelief) -> Layers:
     """Return the layers of the mean and the features psi."""
     features, units = belief.features, belief.units
+    assert isinstance(features, RandomFeatures)
     h, d = features.directions.shape
     inner, bias = _of_inputs(features.directions, features.biases, units)
     hidden, linked = np.eye(h), np.zeros((h, d))
