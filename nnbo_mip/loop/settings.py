@@ -30,6 +30,7 @@ from nnbo_mip.loop.warping import Warp, warp_of
 from nnbo_mip.loop.width_scaling import Scaling, scaling_of
 from nnbo_mip.maximizers.abstract import Maximizer
 from nnbo_mip.maximizers.catalogue import registry as maximizers
+from nnbo_mip.maximizers.proposing import check_chooses
 from nnbo_mip.space.embedded_space import EmbeddedSpace, SearchSpace
 from nnbo_mip.space.space import Space
 from nnbo_mip.surrogates.abstract import Capability, Surrogate
@@ -206,6 +207,8 @@ class Settings:
                     f"{self.surrogate.name} do not allow; choose another {name}, or another "
                     "surrogate."
                 )
+        if self.acquisition.proposes:
+            check_chooses(self.acquisition.name, self.maximizer.name)
         domain, able = self.search.model(), self.maximizer.abilities
         refused = ""
         if domain.dimension > able.most_inputs:
