@@ -95,4 +95,5 @@ def _concentrated(C: torch.Tensor, m: torch.Tensor, b: torch.Tensor) -> torch.Te
     white = torch.linalg.solve_triangular(factor, torch.stack([m, b], dim=1), upper=False)
     mu = (white[:, 0] @ white[:, 1]) / (white[:, 0] @ white[:, 0]).clamp_min(1e-300)
     rest = (white[:, 1] - mu * white[:, 0]).square().mean().clamp_min(1e-300)
-    return -0.5 * len(b) * rest.log() - factor.diagonal().log().sum()
+    value: torch.Tensor = -0.5 * len(b) * rest.log() - factor.diagonal().log().sum()
+    return value

@@ -194,4 +194,7 @@ class TreeArrays:
         children = whole[inner, 1:]
         if not ((children > inner[:, None]) & (children < last[:, None])).all():
             return "got a child outside of its tree or before its parent"
+        others = np.setdiff1d(np.arange(len(nodes)), roots)
+        if not np.array_equal(np.sort(children, axis=None), others):
+            return "every node but the roots must be the child of one other"
         return "" if (nodes[:, 5] >= 0.0).all() else "got a negative variance"
