@@ -58,7 +58,7 @@ class NeuralLinear(Surrogate):
     name: ClassVar[str] = "neural_linear"
     belief_type: ClassVar[type[Belief]] = BrvflBelief
 
-    hidden: tuple[int, ...] = (32, 16)
+    hidden: tuple[int, ...] = (32, 50)
     alpha: float | str = "evidence"
     beta: float = 1000.0
     include_noise: bool = False
