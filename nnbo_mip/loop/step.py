@@ -140,9 +140,11 @@ class Step:
                 f"{escaped.proposal.message or 'relax a constraint or widen a bound.'}"
             )
         belief = self._scaled(escaped.c)
-        scorer = self._acquisition.scorer(
-            belief, self._X, self._y, self._sample.noise, self._given.step
-        )
+        scorer = None
+        if not self._acquisition.proposes:
+            scorer = self._acquisition.scorer(
+                belief, self._X, self._y, self._sample.noise, self._given.step
+            )
         suggestion = suggested(
             settings.search, settings.sign, belief, scorer, escaped, self._sample.outward
         )
@@ -178,7 +180,9 @@ class Step:
     @property
     def _responds(self) -> bool:
         """Whether the score depends on the scale of the uncertainty."""
-        return self._settings.surrogate.scalable and self._acquisition.needs != {Capability.MEAN}
+        acquisition = self._acquisition
+        scores = not acquisition.proposes and acquisition.needs != {Capability.MEAN}
+        return self._settings.surrogate.scalable and scores
 
     # -- maximizing -------------------------------------------------------------------
 

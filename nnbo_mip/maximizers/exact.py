@@ -78,7 +78,7 @@ class Mip(Bab):
     """
 
     name: ClassVar[str] = "mip"
-    abilities: ClassVar[Abilities] = Abilities(proves=True, needs_network=True)
+    abilities: ClassVar[Abilities] = Abilities(proves=True, needs_network=True, trees=True)
 
     solver: str = "highs"
     formulation: str = "bigm"

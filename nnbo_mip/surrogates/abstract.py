@@ -34,6 +34,8 @@ class Capability(StrEnum):
     """`Belief.differentiate`."""
     NOISE = "noise"
     """`Belief.noise_std` is an estimate; without it, it is zero by definition."""
+    TREES = "trees"
+    """`ForestBelief.trees`: mean and members are those of trees, constant between thresholds."""
     RATIO = "ratio"
     """`Belief.ratio` instead of mean and std: a density ratio."""
 

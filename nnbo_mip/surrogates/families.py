@@ -22,6 +22,9 @@ registry: Registry[Surrogate] = Registry(
         "elm": f"{_ROOM}.elm:Elm",
         "gp": f"{_ROOM}.gp:GaussianProcess",
         "pgp": f"{_ROOM}.gp:pure",
+        "gp_mcmc": f"{_ROOM}.gp_mcmc:SampledProcess",
+        "neural_linear": f"{_ROOM}.neural_linear:NeuralLinear",
+        "random_forest": f"{_ROOM}.random_forest:RandomForest",
     },
     group="nnbo_mip.surrogates",
 )
