@@ -71,10 +71,11 @@ def test_the_error_of_the_energy_falls_with_the_square_of_the_step() -> None:
 
 
 def test_moments_of_a_correlated_gaussian_and_the_target_acceptance() -> None:
-    rule = StepRule(target=0.8, largest=1.0)
-    chains = HybridMonteCarlo(np.zeros((50, 10)), np.random.default_rng(2), 10, 0.05, rule)
+    chains = HybridMonteCarlo(
+        np.zeros((50, 10)), np.random.default_rng(2), 10, 0.05, StepRule(largest=1.0)
+    )
     draws, accepted = sample_hmc(gaussian, chains, 200, 1000)
-    assert abs(accepted - 0.8) < 0.05
+    assert abs(accepted - 0.9) < 0.05
     flat = draws.reshape(-1, 10)
     assert np.abs(flat.mean(axis=0)).max() < 0.05
     assert np.abs(np.cov(flat.T) - COVARIANCE).max() < 0.05
@@ -82,12 +83,12 @@ def test_moments_of_a_correlated_gaussian_and_the_target_acceptance() -> None:
 
 def test_moments_of_a_banana() -> None:
     rng = np.random.default_rng(3)
-    chains = HybridMonteCarlo(rng.standard_normal((100, 2)), rng, 15, 0.1)
-    draws, _ = sample_hmc(banana, chains, 100, 600)
+    chains = HybridMonteCarlo(rng.standard_normal((200, 2)), rng, 40, 0.1)
+    draws, _ = sample_hmc(banana, chains, 100, 300)
     means = draws.mean(axis=0)
-    errors = means.std(axis=0, ddof=1) / 10.0
+    errors = means.std(axis=0, ddof=1) / np.sqrt(200.0)
     assert (np.abs(means.mean(axis=0) - [0.0, 1.0]) < 3.5 * errors).all()
-    assert errors.max() < 0.05
+    assert errors.max() < 0.1
 
 
 def test_the_ring_is_travelled_all_round() -> None:

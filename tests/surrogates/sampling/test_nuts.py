@@ -24,11 +24,11 @@ def r_hat(chains: FloatArray) -> float:
 def test_moments_of_a_correlated_gaussian_without_tuning() -> None:
     pytest.importorskip("nutpie")
     start = np.random.default_rng(0).standard_normal((3, 10))
-    draws = sample_nuts(gaussian, start, 200, 1000, seed=1)
-    assert draws.shape == (1000, 3, 10)
+    draws = sample_nuts(gaussian, start, 150, 500, seed=1)
+    assert draws.shape == (500, 3, 10)
     flat = draws.reshape(-1, 10)
     assert np.abs(flat.mean(axis=0)).max() < 0.1
-    assert np.abs(np.cov(flat.T) - COVARIANCE).max() < 0.12
+    assert np.abs(np.cov(flat.T) - COVARIANCE).max() < 0.15
     assert max(r_hat(draws[:, :, column]) for column in range(10)) < 1.05
 
 

@@ -6,12 +6,12 @@ import numpy as np
 
 from nnbo_mip.surrogates.sampling.sghmc import AdaptiveSghmc
 
-DEVIATIONS = np.array([0.1, 1.0, 10.0])
+DEVIATIONS = np.array([0.3, 1.0, 3.0])
 
 
 def test_moments_of_a_gaussian_of_unequal_scales_from_noisy_gradients() -> None:
     rng = np.random.default_rng(0)
-    chains = AdaptiveSghmc(DEVIATIONS * rng.standard_normal((200, 3)), rng, step=0.1)
+    chains = AdaptiveSghmc(DEVIATIONS * rng.standard_normal((200, 3)), rng, step=0.05)
     draws = []
     for index in range(1500):
         noisy = chains.position / DEVIATIONS**2 + 0.3 * rng.standard_normal((200, 3)) / DEVIATIONS
