@@ -32,6 +32,8 @@ registry: Registry[Surrogate] = Registry(
         "bnn_sghmc": f"{_ROOM}.bnn_sghmc:BnnSghmc",
         "bnn_sghmc:source": f"{_ROOM}.bnn_sghmc:source",
         "bnn_sghmc:robo": f"{_ROOM}.bnn_sghmc:robo",
+        "ivbnn": f"{_ROOM}.ivbnn:Ivbnn",
+        "ivbnn:source": f"{_ROOM}.ivbnn:source",
         "gp": f"{_ROOM}.gp:GaussianProcess",
         "pgp": f"{_ROOM}.gp:pure",
     },

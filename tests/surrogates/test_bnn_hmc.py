@@ -88,18 +88,18 @@ def test_draws_of_a_linear_problem_are_those_of_the_exact_posterior() -> None:
         prior_scale=(1e-3, 1.0),
         noise=0.5,
         chains=50,
-        burn_in=100,
-        draws=40,
+        burn_in=60,
+        draws=30,
         step=0.0005,
         largest_step=0.002,
         n_leapfrog=100,
     )
     data = NetworkData.of(X, y, (1,), "relu", False, None)
     theta, _, acceptance = made.sample(data)
-    assert acceptance[100:].mean() > 0.6
+    assert acceptance[60:].mean() > 0.6
     # The hidden value is about zero, so the offset alone explains y: mean of n values and prior.
     n, precision = 12, 1.0 / 0.25
-    offset = theta[20:, :, -1]
+    offset = theta[10:, :, -1]
     assert offset.mean() == pytest.approx(data.misfit.v.mean(), abs=0.05)
     exact = 1.0 / np.sqrt(1.0 + n * precision)
     assert offset.std() == pytest.approx(exact, rel=0.3)
@@ -111,8 +111,8 @@ def toy_belief(seed: int) -> MemberBelief:
         hidden=(30, 30),
         noise=0.1,
         chains=2,
-        burn_in=500,
-        draws=150,
+        burn_in=300,
+        draws=100,
         kept=40,
         step=0.003,
         seed=seed,
@@ -127,7 +127,7 @@ def test_the_band_is_narrow_at_the_data_and_wide_away_from_them() -> None:
     grid = np.linspace(-1.0, 1.0, 401)[:, None]
     distances = np.abs(grid - X.T).min(axis=1)
     std = belief.std(grid)
-    assert std[distances > 0.1].mean() > 4.0 * std[distances < 0.02].mean()
+    assert std[distances > 0.1].mean() > 2.5 * std[distances < 0.02].mean()
     assert (np.abs(belief.mean(grid) - truth(grid)) < 2.0 * std).mean() > 0.8
 
 
@@ -186,11 +186,12 @@ def test_it_optimizes_by_its_name() -> None:
     result = nm.optimize(
         lambda x: (6.0 * x[0] - 2.0) ** 2 * np.sin(12.0 * x[0] - 4.0),
         space,
-        n_evals=6,
+        n_evals=7,
+        initial=5,
         surrogate="bnn_hmc:hidden=(6,),burn_in=40,draws=20,n_leapfrog=10,kept=5",
         seed=0,
     )
-    assert len(result.steps) >= 1
+    assert len(result.steps) == 2
     assert all(step.status == "optimal" for step in result.steps)
 
 
