@@ -93,9 +93,9 @@ class Ivbnn(Surrogate):
     kappa: float = 2.0
     critic_width: int = 64
     batch: int = 100
-    steps: int = 400
-    critic_steps: int = 3
-    learning_rate: float = 2e-3
+    steps: int = 600
+    critic_steps: int = 1
+    learning_rate: float = 3e-3
     noise_start: float = 1.0
     noise_end: float = 0.05
     n_members: int = 30

@@ -16,7 +16,7 @@ from nnbo_mip.surrogates.hypernetwork import Hypernetwork
 from nnbo_mip.surrogates.ivbnn import ImplicitTraining, Ivbnn
 from nnbo_mip.testing.surrogate_contract import SurrogateContract, sample
 
-SHORT: dict[str, Any] = {"steps": 40, "critic_steps": 1, "critic_width": 16, "learning_rate": 5e-3}
+SHORT: dict[str, Any] = {"steps": 60, "critic_width": 16, "learning_rate": 1e-2}
 
 
 class TestTanh(SurrogateContract):
