@@ -82,7 +82,7 @@ class NetworkData:
         spread: str,
         include_noise: bool,
     ) -> MemberBelief:
-        """Return equally spaced draws as a belief of members.
+        """Return draws as a belief of members, equally spaced along the chains, one after another.
 
         Parameters
         ----------
@@ -97,8 +97,9 @@ class NetworkData:
         spread, include_noise
             As in `MemberBelief`.
         """
-        together = thinned(theta.reshape(-1, theta.shape[-1]), kept)
-        deviations = thinned(noise.reshape(-1), kept)
+        # Chain by chain: every chain has its share of the members.
+        together = thinned(theta.swapaxes(0, 1).reshape(-1, theta.shape[-1]), kept)
+        deviations = thinned(noise.T.reshape(-1), kept)
         return MemberBelief(
             family,
             self.layout.stack(together, self.misfit.activation),

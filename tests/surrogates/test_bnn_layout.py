@@ -55,13 +55,13 @@ def test_a_unit_of_other_measure_changes_no_standardized_value() -> None:
         assert np.array_equal(scaled.misfit.v, plain.misfit.v)
 
 
-def test_members_are_equally_spaced_draws_and_the_noise_is_theirs() -> None:
+def test_every_chain_has_its_share_of_the_members_and_the_noise_is_theirs() -> None:
     X, y = sample(15, 2)
     data = NetworkData.of(X, y, (3,), "relu", False, None)
     theta = np.random.default_rng(2).standard_normal((6, 2, data.layout.size))
     noise = np.arange(1.0, 13.0).reshape(6, 2)
     belief = data.belief("bnn_hmc", theta, noise, 4, "std", True)
     assert belief.stack.n_members == 4
-    np.testing.assert_allclose(belief.noise / y.std(), np.sqrt((9 + 36 + 81 + 144) / 4.0))
-    expected = data.layout.stack(theta[[1, 2, 4, 5], [0, 1, 0, 1]], "relu")
+    np.testing.assert_allclose(belief.noise / y.std(), np.sqrt((25 + 121 + 36 + 144) / 4.0))
+    expected = data.layout.stack(theta[[2, 5, 2, 5], [0, 0, 1, 1]], "relu")
     assert np.array_equal(belief.stack.weights[0], expected.weights[0])
