@@ -1,14 +1,14 @@
 """What the sources of the Bayesian networks show of them, run again.
 
     python -m benchmarks.bayesian_networks toy [--seeds 3] [--plot out.png]
-    python -m benchmarks.bayesian_networks regression [--seeds 2] [--points 23 36]
-    python -m benchmarks.bayesian_networks spread [--seeds 3]
+    python -m benchmarks.bayesian_networks regression [--seeds 2] [--points 23 36] [--surrogates …]
+    python -m benchmarks.bayesian_networks spread [--seeds 3] [--surrogates …]
     python -m benchmarks.bayesian_networks forrester [--seeds 2] [--steps 12]
     python -m benchmarks.bayesian_networks order [--seeds 1]
 
 `toy`: sin 7x + cos 17x with noise 0.1 at 20 random points, three layers of 50 units of tanh, hybrid
 Monte Carlo; the picture has traces, a histogram, three draws and the band. `regression`: relative
-errors on `test1`. `spread`: the std away from three points of a sinusoid. `forrester`: regrets of
+errors on `test1`. `spread`: the std round three points of a sinusoid and the error at them. `forrester`: regrets of
 Bayesian optimization with the lower confidence bound. `order`: Kendall's tau between the density
 of the code and that of the target, with and without the loss that preserves the order.
 """
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for seed in range(options.seeds):
             print(toy(seed, options.plot if seed == 0 else None), flush=True)
     elif options.experiment == "regression":
-        for spec in ("mean", *options.surrogates):
+        for spec in ("mean", *(options.surrogates or REGRESSION)):
             for n in options.points:
                 errors, seconds = zip(
                     *(regression(spec, n, seed) for seed in range(options.seeds)), strict=True
@@ -58,9 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 listed = ", ".join(f"{error:.3f}" for error in errors)
                 print(f"{spec}  n = {n}  {listed}  {np.mean(seconds):.1f} s", flush=True)
     elif options.experiment == "spread":
-        for spec in SPREAD:
-            stds = [spread(spec, seed) for seed in range(options.seeds)]
-            print(spec, " ".join(f"{std:.3f}" for std in stds), flush=True)
+        for spec in options.surrogates or SPREAD:
+            print(spec, *(spread(spec, seed) for seed in range(options.seeds)), flush=True)
     elif options.experiment == "forrester":
         for seed in range(options.seeds):
             regrets = forrester(seed, options.steps)
@@ -123,11 +122,16 @@ def regression(spec: str, n: int, seed: int) -> tuple[float, float]:
     return float(np.mean(np.abs(belief.mean(fresh) - exact) / np.abs(exact))), seconds
 
 
-def spread(spec: str, seed: int) -> float:
-    """Return the mean std on [-1, 1] after three points of a sinusoid."""
+def spread(spec: str, seed: int) -> str:
+    """Return the mean std on [-1, 1] after three points of a sinusoid, and the error at them."""
     X = np.array([[-0.7], [0.0], [0.6]])
-    belief = nm.surrogates.create(spec, seed=seed).fit(X, np.sin(3.0 * X[:, 0]))
-    return float(belief.std(np.linspace(-1.0, 1.0, 201)[:, None]).mean())
+    y = np.sin(3.0 * X[:, 0])
+    begin = time.process_time()
+    belief = nm.surrogates.create(spec, seed=seed).fit(X, y)
+    seconds = time.process_time() - begin
+    std = belief.std(np.linspace(-1.0, 1.0, 201)[:, None]).mean()
+    error, noise = np.abs(belief.mean(X) - y).max(), belief.noise_std(X).max()
+    return f"std {std:.3f}, error {error:.1e}, noise {noise:.1e}, {seconds:.0f} s;"
 
 
 def forrester(seed: int, steps: int) -> list[float]:
@@ -153,7 +157,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("experiment", choices=("toy", "regression", "spread", "forrester", "order"))
     made.add_argument("--seeds", type=int, default=2)
     made.add_argument("--points", type=int, nargs="+", default=[23, 36])
-    made.add_argument("--surrogates", nargs="+", default=REGRESSION)
+    made.add_argument("--surrogates", nargs="+")
     made.add_argument("--steps", type=int, default=12)
     made.add_argument("--plot", type=Path)
     return made
