@@ -8,9 +8,9 @@
 
 `toy`: sin 7x + cos 17x with noise 0.1 at 20 random points, three layers of 50 units of tanh, hybrid
 Monte Carlo; the picture has traces, a histogram, three draws and the band. `regression`: relative
-errors on `test1`. `spread`: the std round three points of a sinusoid and the error at them. `forrester`: regrets of
-Bayesian optimization with the lower confidence bound. `order`: Kendall's tau between the density
-of the code and that of the target, with and without the loss that preserves the order.
+errors on `test1`. `spread`: the std round three points of a sinusoid, and the error at them.
+`forrester`: regrets of optimization with the lower confidence bound. `order`: Kendall's tau between
+the density of the code and that of the target, with and without the loss that preserves the order.
 """
 
 from __future__ import annotations
