@@ -134,7 +134,7 @@ def spread(spec: str, seed: int) -> str:
     return f"std {std:.3f}, error {error:.1e}, noise {noise:.1e}, {seconds:.0f} s;"
 
 
-def forrester(seed: int, steps: int) -> list[float]:
+def forrester(seed: int, steps: int, surrogate: str = "bnn_hmc") -> list[float]:
     """Return the regret after every evaluation, two random ones first."""
     problem = nm.problems.create("forrester")
     result = nm.optimize(
@@ -142,13 +142,12 @@ def forrester(seed: int, steps: int) -> list[float]:
         problem.space,
         n_evals=2 + steps,
         initial=2,
-        surrogate="bnn_hmc",
+        surrogate=surrogate,
         acquisition="ucb:beta=2",
         seed=seed,
         time_limit=10.0,
     )
-    values = [problem(observation.x) for observation in result.optimizer.observations]
-    return [float(value - problem.optimum) for value in np.minimum.accumulate(values)]
+    return [float(value) for value in np.minimum.accumulate(result.func_vals) - problem.optimum]
 
 
 def parser() -> argparse.ArgumentParser:

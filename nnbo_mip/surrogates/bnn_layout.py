@@ -122,6 +122,7 @@ class Misfit:
 
     def __call__(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return S (C,) and its gradient (C, P) at vectors (C, P)."""
+        theta = np.ascontiguousarray(theta)  # the kernel is compiled for no other order
         values, gradients = np.empty(len(theta)), np.empty_like(theta)
         self._kernel(theta, self._widths, self._code, self.u, self.v, values, gradients)
         return values, gradients

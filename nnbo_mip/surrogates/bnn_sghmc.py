@@ -159,7 +159,7 @@ class BnnSghmc(Surrogate):
 
     def _gradient(self, data: NetworkData, batch: NetworkData, position: FloatArray) -> FloatArray:
         """Return the noisy gradient (C, P + 1) of the energy."""
-        theta, logarithm = np.ascontiguousarray(position[:, :-1]), position[:, -1]
+        theta, logarithm = position[:, :-1], position[:, -1]
         misfit, slope = batch.misfit(theta)
         factor, precision = data.n / batch.n, np.exp(-logarithm)
         counted = data.layout.size if self.weak_prior else 1

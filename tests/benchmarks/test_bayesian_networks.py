@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks.bayesian_networks import regression, truth
+from benchmarks.bayesian_networks import forrester, regression, truth
 from benchmarks.order_preserving import TARGETS
 
 
@@ -17,6 +17,13 @@ def test_a_constant_misses_the_smooth_test_by_thirty_percent() -> None:
 
 def test_the_toy_has_its_known_minimum() -> None:
     assert truth(np.array([[-0.19050]]))[0] == pytest.approx(-1.96729, abs=1e-5)
+
+
+def test_regrets_never_grow() -> None:
+    regrets = forrester(0, 2, "elm:n_members=5")
+    assert len(regrets) == 4
+    assert (np.diff(regrets) <= 0.0).all()
+    assert regrets[-1] >= 0.0
 
 
 @pytest.mark.parametrize("name", TARGETS)

@@ -42,7 +42,7 @@ def test_the_gradient_is_that_of_the_energy(weak: bool) -> None:
     size = data.layout.size
 
     def energy(position: np.ndarray) -> np.ndarray:
-        theta, r = np.ascontiguousarray(position[:, :-1]), position[:, -1]
+        theta, r = position[:, :-1], position[:, -1]
         value = 0.5 * data.misfit(theta)[0] * np.exp(-r) + 4.5 * r
         value += np.square(theta).sum(axis=1) / (2.0 * 0.49) / (size if weak else 1)
         return np.asarray(value + np.square(r - 2.0 * np.log(0.2)) / (2.0 * 0.09))

@@ -65,7 +65,7 @@ def sample_nuts(
             make_initial_point_fn=lambda _, first=first: first,
         )
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+            warnings.simplefilter("ignore")  # those of ArviZ and xarray about their own future
             trace = nutpie.sample(
                 model,
                 draws=n_draws,
