@@ -17,7 +17,7 @@ import numpy.typing as npt
 from nnbo_mip.errors import InputError
 from nnbo_mip.heads.readouts import Readout
 from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.surrogates.tree_arrays import TreeArrays
+from nnbo_mip.network.tree_arrays import TreeArrays
 
 VARIANCES = ("total", "between")
 

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.network.tree_arrays import TreeArrays
 from nnbo_mip.surrogates.abstract import Belief, Capability, check_scale
-from nnbo_mip.surrogates.tree_arrays import TreeArrays
 
 Array = npt.NDArray[Any]
 

@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from nnbo_mip.checks import check_choice, check_count, check_flag, check_number
 from nnbo_mip.errors import InputError
+from nnbo_mip.network.tree_arrays import TreeArrays
 from nnbo_mip.surrogates.abstract import Belief, Capability, Surrogate
 from nnbo_mip.surrogates.forest_belief import FOREST_CAPABILITIES, SPREADS, ForestBelief
 from nnbo_mip.surrogates.observations import Observations, Standardization
-from nnbo_mip.surrogates.tree_arrays import TreeArrays
 
 LARGEST_INPUT = float(np.finfo(np.float32).max)
 """scikit-learn grows trees on float32 numbers."""

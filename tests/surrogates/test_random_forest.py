@@ -10,8 +10,8 @@ import pytest
 from sklearn.ensemble import RandomForestRegressor
 
 from nnbo_mip.errors import InputError
+from nnbo_mip.network.tree_arrays import TreeArrays
 from nnbo_mip.surrogates.random_forest import RandomForest
-from nnbo_mip.surrogates.tree_arrays import TreeArrays
 from nnbo_mip.testing.surrogate_contract import SurrogateContract, sample
 
 

@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.network.tree_arrays import LEAF, IntArray, TreeArrays
 from nnbo_mip.space.domain import Domain
-from nnbo_mip.surrogates.tree_arrays import LEAF, IntArray, TreeArrays
 
 BoolArray = npt.NDArray[np.bool_]
 

@@ -29,7 +29,7 @@ from nnbo_mip.exact.formulation.model import MilpModel
 from nnbo_mip.exact.rounding import UNIT_ROUNDOFF
 from nnbo_mip.exact.trees.cells import TreeCells
 from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.surrogates.tree_arrays import LEAF, IntArray
+from nnbo_mip.network.tree_arrays import LEAF, IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,7 @@ from nnbo_mip.exact.trees.kernel import largest_sums, leaf_ranges
 from nnbo_mip.heads import EmpiricalImprovement, LinearHead, MomentHead, Trend
 from nnbo_mip.heads.tree_readout import TreeReadout
 from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.surrogates.tree_arrays import IntArray
+from nnbo_mip.network.tree_arrays import IntArray
 
 HALVINGS = 50
 """Of the interval in which the center of the least variance is looked for."""

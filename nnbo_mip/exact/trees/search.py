@@ -26,8 +26,8 @@ from nnbo_mip.exact.trees.cells import TreeCells
 from nnbo_mip.exact.trees.scores import TreeScores
 from nnbo_mip.heads.tree_readout import TreeReadout
 from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.network.tree_arrays import IntArray
 from nnbo_mip.space.domain import Domain
-from nnbo_mip.surrogates.tree_arrays import IntArray
 
 BATCH = 512
 POINTS_OFFERED = 32

@@ -9,8 +9,8 @@ import numpy as np
 from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.heads.tree_readout import TreeReadout
 from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.network.tree_arrays import LEAF
 from nnbo_mip.space.domain import Domain
-from nnbo_mip.surrogates.tree_arrays import LEAF
 
 
 def awkward_thresholds(domain: Domain, j: int, rng: np.random.Generator) -> FloatArray:
