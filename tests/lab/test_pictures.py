@@ -116,6 +116,17 @@ def test_sampled_points_tell_starts_from_choices() -> None:
     assert picture.series[0].marks
 
 
+@pytest.mark.parametrize("maximize", [False, True])
+def test_most_contours_are_about_what_is_wanted(maximize: bool) -> None:
+    surface = Surface(("u", "v"), np.zeros(2), np.ones(2), lambda X: X[:, 0], maximize)
+    at = np.array([np.mean(one.x0) for one in surface.background if isinstance(one, Strokes)])
+    wanted, others = at > 0.75, at < 0.25
+    if not maximize:
+        wanted, others = others, wanted
+    assert wanted.sum() >= 4
+    assert others.sum() == 1
+
+
 def test_gaps_of_zero_and_no_time_are_shown_at_the_edges() -> None:
     part = Gaps("a", np.array([0.0, 2.0]), np.array([0.0, 0.5]))
     (dots,) = gaps_against_time("p", [part], COLORS).series[0].marks
