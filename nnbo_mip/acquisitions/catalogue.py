@@ -22,6 +22,7 @@ registry: Registry[Acquisition] = Registry(
         "mes": f"{_ROOM}.mes:MaxValueEntropySearch",
         "aei": f"{_ROOM}.aei:AugmentedEi",
         "eqi": f"{_ROOM}.eqi:ExpectedQuantileImprovement",
+        "ratio": f"{_ROOM}.ratio:Ratio",
     },
     group="nnbo_mip.acquisitions",
 )

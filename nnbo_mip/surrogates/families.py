@@ -22,6 +22,9 @@ registry: Registry[Surrogate] = Registry(
         "elm": f"{_ROOM}.elm:Elm",
         "gp": f"{_ROOM}.gp:GaussianProcess",
         "pgp": f"{_ROOM}.gp:pure",
+        "tpe": f"{_ROOM}.tpe:Tpe",
+        "bore": f"{_ROOM}.bore:Bore",
+        "boggn": f"{_ROOM}.boggn:Boggn",
     },
     group="nnbo_mip.surrogates",
 )
