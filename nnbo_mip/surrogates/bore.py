@@ -18,10 +18,10 @@ import numpy.typing as npt
 
 from nnbo_mip.checks import check_count
 from nnbo_mip.surrogates.abstract import Belief, Capability, Surrogate
-from nnbo_mip.surrogates.ratios.labels import Labels, check_gamma
 from nnbo_mip.surrogates.observations import Observations
-from nnbo_mip.surrogates.ratios.odds import RatioBelief, ratio_capabilities
 from nnbo_mip.surrogates.ratios.estimators import RatioEstimator, registry
+from nnbo_mip.surrogates.ratios.labels import Labels, check_gamma
+from nnbo_mip.surrogates.ratios.odds import RatioBelief, ratio_capabilities
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from nnbo_mip.checks import check_count, check_number
 from nnbo_mip.surrogates.abstract import Belief, Capability, Surrogate
-from nnbo_mip.surrogates.ratios.labels import Labels, check_gamma
 from nnbo_mip.surrogates.observations import Observations
+from nnbo_mip.surrogates.ratios.labels import Labels, check_gamma
 from nnbo_mip.surrogates.ratios.odds import RatioBelief, ratio_capabilities
 from nnbo_mip.surrogates.ratios.parzen import Parzen, ParzenOdds
 from nnbo_mip.surrogates.ratios.svm_odds import SMOOTH_ODDS

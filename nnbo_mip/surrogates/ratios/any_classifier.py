@@ -13,9 +13,9 @@ import numpy.typing as npt
 from nnbo_mip.errors import InputError, UnsupportedError
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.abstract import Capability
+from nnbo_mip.surrogates.ratios.estimators import RatioEstimator
 from nnbo_mip.surrogates.ratios.labels import Labels, odds_of_probability
 from nnbo_mip.surrogates.ratios.odds import Odds
-from nnbo_mip.surrogates.ratios.estimators import RatioEstimator
 
 Array = npt.NDArray[Any]
 

@@ -9,8 +9,8 @@ from nnbo_mip.checks import check_count, check_number
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.abstract import Capability
 from nnbo_mip.surrogates.ratios.classifier_trees import ClassifierTrees
-from nnbo_mip.surrogates.ratios.labels import Labels
 from nnbo_mip.surrogates.ratios.estimators import RatioEstimator
+from nnbo_mip.surrogates.ratios.labels import Labels
 from nnbo_mip.surrogates.ratios.tree_odds import TREE_ODDS, TreeOdds
 
 

@@ -19,10 +19,10 @@ import numpy as np
 from nnbo_mip.checks import check_count
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.abstract import Capability
+from nnbo_mip.surrogates.ratios.estimators import RatioEstimator
 from nnbo_mip.surrogates.ratios.kernel_odds import FLOOR, KernelOdds, kernel
 from nnbo_mip.surrogates.ratios.kernel_widths import MULTIPLES, check_width, median_distance, splits
 from nnbo_mip.surrogates.ratios.labels import Labels
-from nnbo_mip.surrogates.ratios.estimators import RatioEstimator
 from nnbo_mip.surrogates.ratios.svm_odds import SMOOTH_ODDS
 
 LEAST_MASS = 1e-3

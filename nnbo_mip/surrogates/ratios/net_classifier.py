@@ -13,8 +13,8 @@ from nnbo_mip.checks import check_flag, check_number, check_widths
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.abstract import Capability
 from nnbo_mip.surrogates.ratios.classifier_training import trained_stack
-from nnbo_mip.surrogates.ratios.labels import Labels
 from nnbo_mip.surrogates.ratios.estimators import RatioEstimator
+from nnbo_mip.surrogates.ratios.labels import Labels
 from nnbo_mip.surrogates.ratios.stack_odds import STACK_ODDS, StackOdds
 from nnbo_mip.surrogates.training import Schedule
 

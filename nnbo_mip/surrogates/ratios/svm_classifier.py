@@ -18,8 +18,8 @@ from scipy.special import expit
 from nnbo_mip.checks import check_count, check_number
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.abstract import Capability
-from nnbo_mip.surrogates.ratios.labels import Labels
 from nnbo_mip.surrogates.ratios.estimators import RatioEstimator
+from nnbo_mip.surrogates.ratios.labels import Labels
 from nnbo_mip.surrogates.ratios.svm_odds import SMOOTH_ODDS, SvmOdds
 
 LEAST_SLOPE = 1e-3

@@ -22,6 +22,7 @@ from scipy.linalg import solve
 from nnbo_mip.checks import check_flag, check_number
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.abstract import Capability
+from nnbo_mip.surrogates.ratios.estimators import RatioEstimator
 from nnbo_mip.surrogates.ratios.kernel_odds import KernelOdds, kernel
 from nnbo_mip.surrogates.ratios.kernel_widths import (
     MULTIPLES,
@@ -31,7 +32,6 @@ from nnbo_mip.surrogates.ratios.kernel_widths import (
     splits,
 )
 from nnbo_mip.surrogates.ratios.labels import Labels
-from nnbo_mip.surrogates.ratios.estimators import RatioEstimator
 from nnbo_mip.surrogates.ratios.svm_odds import SMOOTH_ODDS
 
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
