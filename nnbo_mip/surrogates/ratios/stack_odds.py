@@ -61,8 +61,7 @@ class StackOdds(Odds):
         """Return the network of ``mean``, the log-odds, and ``std``, which is zero."""
         builder = GraphBuilder(self.n_inputs)
         output = self.stack.compile(builder, builder.input)[0]
-        nothing = builder.affine(output, np.zeros((1, 1)))
-        return builder.finish({"mean": output, "std": nothing})
+        return builder.finish({"mean": output, "std": builder.constant([0.0])})
 
     def shifted(self, step: float) -> StackOdds:
         """Return the log-odds plus a constant."""
