@@ -35,7 +35,7 @@ create = nm.acquisitions.create
 def test_the_acquisitions_are_these() -> None:
     assert nm.acquisitions.available() == (
         *("aei", "ei", "empirical_ei", "empirical_pi", "eqi", "logei"),
-        *("mean", "mes", "pi", "ts", "ucb"),
+        *("mean", "mes", "pi", "ratio", "ts", "ucb"),
     )
     assert all(create(name).name == name for name in nm.acquisitions.available())
 

@@ -5,7 +5,8 @@ delta_m on every weight and bias theta of member m,
 
     L = sum_m (1/N) [ sum_n w_n (softplus(f_m(x_n)) - z_n f_m(x_n)) + delta_m / 2 |theta_m|^2 ].
 
-Members do not interact: they are the same network under several precisions, trained in one product.
+Members do not interact: they are one network, from the same first weights, under several
+precisions, trained in one product.
 """
 
 from __future__ import annotations
@@ -108,6 +109,9 @@ def trained_stack(
 
         widths = (X.shape[1], *hidden, 1)
         stack = TorchStack(widths, len(precisions), generator)
+        with torch.no_grad():
+            for parameter in stack.parameters:  # what tells members apart is their prior alone
+                parameter.copy_(parameter[:1].expand_as(parameter).clone())
         numbers = (X, labels.good, weights_of(labels, balanced), precisions)
         tensors = [torch.from_numpy(np.array(part, dtype=np.float32)) for part in numbers]
         return ClassifierTraining(stack, *tensors)

@@ -72,7 +72,8 @@ class Linearization:
     def jacobian(self, points: FloatArray) -> FloatArray:
         """Return J (n, P) at points (n, d)."""
         blocks = [g[:, :, None] * a[:, None, :] for g, a in self.factors(points)]
-        return np.concatenate([block.reshape(len(points), -1) for block in blocks], axis=1)
+        rows = [b.reshape(len(points), b.shape[1] * b.shape[2]) for b in blocks]
+        return np.concatenate(rows, axis=1)
 
     def factors(self, points: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
         """Return the two factors (n, out) and (n, in + 1) of each block of J."""

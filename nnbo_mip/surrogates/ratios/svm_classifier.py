@@ -58,7 +58,7 @@ class SvmClassifier(RatioEstimator):
 
         spread = float(X.var())
         width = 1.0 / (d * spread) if spread > 0.0 else 1.0  # "scale" of scikit-learn
-        machine = SVC(C=self.penalty, gamma=width)
+        machine = SVC(C=self.penalty, gamma=width, random_state=seed)
         slope, offset = self._calibration(machine, X, labels, seed)
         machine.fit(X, labels.good)
         return SvmOdds(
