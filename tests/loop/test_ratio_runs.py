@@ -37,9 +37,12 @@ def test_a_run_minimizes_and_says_nothing_of_means(surrogate: Any) -> None:
 
 
 def test_the_name_alone_is_enough_and_every_step_is_certified() -> None:
+    optimizer = nm.BayesianOptimizer(BOX, surrogate="bore", initial=5, seed=0)
+    asked = advance(optimizer, 7)[5:]
+    assert [one.status for one in asked] == ["optimal", "optimal"]
+    assert all(one.check().verdict == "confirmed" for one in asked)
     result = nm.optimize(bowl, BOX, 7, surrogate="bore", initial=5, seed=0)
-    assert [step.status for step in result.steps] == ["optimal", "optimal"]
-    assert all(step.check().verdict == "confirmed" for step in result.steps)
+    assert np.array_equal(result.x_iters[6], asked[1].x)
 
 
 def test_maximizing_is_minimizing_the_negative() -> None:
@@ -54,7 +57,7 @@ def test_maximizing_is_minimizing_the_negative() -> None:
 def test_integers_categories_and_rows_failures_and_duplicates(surrogate: Any) -> None:
     space = nm.Space(
         [nm.Real("r", 1.0, 3.0), nm.Integer("i", 0, 4), nm.Categorical("c", ["a", "b", "d"])],
-        [nm.LinearConstraint({"r": 1.0, "i": 1.0}, upper=6.0)],
+        [nm.LinearConstraint({"r": 1.0, "i": 1.0}, "<=", 6.0)],
     )
     calls: list[Any] = []
 
@@ -128,7 +131,7 @@ def test_acquisitions_of_mean_and_std_are_refused(acquisition: str) -> None:
 def test_a_run_goes_on_from_its_journal_bit_for_bit(surrogate: Any, tmp_path: Path) -> None:
     whole = advance(run(surrogate), 9)
     path = tmp_path / "run.db"
-    with run(surrogate, path=path) as first:
+    with run(surrogate, journal=path) as first:
         advance(first, 6)
     with nm.BayesianOptimizer.open(path) as again:
         rest = advance(again, 3)

@@ -1,0 +1,61 @@
+"""Runs of density ratios and their rivals on small functions: regret by evaluations."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+import nnbo_mip as nm
+from nnbo_mip.network.affine import FloatArray
+
+ASCENT = "epsilon_random:share=0.1,inner=lbfgs:raw_samples=1024,starts=5"
+"""The maximizer of the source: ascents from the best of 1024 points, and now and then at random."""
+
+SAMPLES = "epsilon_random:share=0.1,inner=random:evaluations=2000"
+"""For trees, which have no slopes."""
+
+NET = {"name": "net", "epochs": 300, "learning_rate": 0.01}
+LAPLACE = {"name": "boggn", "epochs": 300, "learning_rate": 0.01}
+
+METHODS: Mapping[str, Mapping[str, Any]] = {
+    "random": {},
+    "tpe": {"surrogate": "tpe:gamma=0.25", "maximizer": ASCENT},
+    "bore, net": {"surrogate": {"name": "bore", "estimator": NET}, "maximizer": ASCENT},
+    "bore, net, certified": {
+        "surrogate": {"name": "bore", "estimator": NET},
+        "maximizer": "epsilon_random:share=0.1,inner=auto",
+    },
+    "bore, forest": {"surrogate": "bore:estimator=forest", "maximizer": SAMPLES},
+    "bore, boosting": {"surrogate": "bore:estimator=boosting", "maximizer": SAMPLES},
+    "bore, svm": {"surrogate": "bore:estimator=svm", "maximizer": ASCENT},
+    "bore, kliep": {"surrogate": "bore:estimator=kliep", "maximizer": ASCENT},
+    "bore, rulsif": {"surrogate": "bore:estimator=rulsif", "maximizer": ASCENT},
+    "boggn": {"surrogate": LAPLACE, "maximizer": ASCENT},
+    "boggn, last layer": {"surrogate": {**LAPLACE, "weights": "last"}, "maximizer": ASCENT},
+    "gp": {"surrogate": "gp"},
+}
+"""Options of the loop; without a surrogate points are random. Hyperband is random here, as these
+functions have no cheaper budgets."""
+
+
+def regrets(method: str, problem: str, evaluations: int, initial: int, seed: int) -> FloatArray:
+    """Return the regret of the best value after each evaluation (evaluations,)."""
+    made = nm.problems.create(problem)
+    rng = np.random.default_rng(seed)
+    if not METHODS[method]:
+        values = np.array([made.evaluate(x) for x in made.space.sample(evaluations, rng)])
+        return np.asarray(np.minimum.accumulate(values.ravel()) - made.optimum)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", nm.UncertifiedWarning)
+        result = nm.optimize(
+            made.evaluate,
+            made.space,
+            evaluations,
+            initial={"name": "given", "given": made.space.sample(initial, rng).tolist()},
+            seed=seed,
+            **METHODS[method],
+        )
+    return np.asarray(np.minimum.accumulate(result.func_vals) - made.optimum)
