@@ -11,10 +11,10 @@ import numpy as np
 import nnbo_mip as nm
 from nnbo_mip.network.affine import FloatArray
 
-ASCENT = "epsilon_random:share=0.1,inner=lbfgs:raw_samples=1024,starts=5"
-"""The maximizer of the source: ascents from the best of 1024 points, and now and then at random."""
+ASCENT = {"name": "epsilon_random", "inner": "lbfgs:raw_samples=256,starts=3"}
+"""The maximizer of the source: ascents from the best of 256 points, and now and then at random."""
 
-SAMPLES = "epsilon_random:share=0.1,inner=random:evaluations=2000"
+SAMPLES = {"name": "epsilon_random", "inner": "random:evaluations=2000"}
 """For trees, which have no slopes."""
 
 NET = {"name": "net", "epochs": 300, "learning_rate": 0.01}
@@ -26,7 +26,7 @@ METHODS: Mapping[str, Mapping[str, Any]] = {
     "bore, net": {"surrogate": {"name": "bore", "estimator": NET}, "maximizer": ASCENT},
     "bore, net, certified": {
         "surrogate": {"name": "bore", "estimator": NET},
-        "maximizer": "epsilon_random:share=0.1,inner=auto",
+        "maximizer": "epsilon_random",
     },
     "bore, forest": {"surrogate": "bore:estimator=forest", "maximizer": SAMPLES},
     "bore, boosting": {"surrogate": "bore:estimator=boosting", "maximizer": SAMPLES},
