@@ -1,14 +1,17 @@
 """Density ratios: how well they are estimated, and what they find, as tables.
 
     python -m benchmarks.density_ratios toy [--seeds 20] [--points 2000] [--gamma 0.333]
+    python -m benchmarks.density_ratios workflow [--problem sine_parabola] [--methods boggn]
     python -m benchmarks.density_ratios regret --problem branin [--methods NAME …] [--seeds 10]
                                         [--evaluations 100] [--initial 10] [--json out]
 
 `toy` estimates a ratio of two known densities (`density_toy`) and prints, for every estimator, the
 median distance of its peak from the exact one, how many peaks are within 0.15, and the mean error
-of the ratio. `regret` runs loops (`density_runs`) from the same random starts and prints the median
-regret at a few numbers of evaluations, the mean at the end, and against random points the p-value
-of a Wilcoxon test on the seeds.
+of the ratio. `workflow` follows one run a seed: the regret of each value, the share of all values
+so far that are at most as large (their empirical distribution), and the score of the point.
+`regret` runs loops (`density_runs`) from the same random starts and prints the median regret at a
+few numbers of evaluations, the mean at the end, and against random points the p-value of a Wilcoxon
+test on the seeds.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import wilcoxon
 
-from benchmarks.density_runs import METHODS, regrets
+from benchmarks.density_runs import METHODS, regrets, steps_of
 from benchmarks.density_toy import toy_rows
 from nnbo_mip.network.affine import FloatArray
 
@@ -42,6 +45,24 @@ def toy_table(n: int, gamma: float, seeds: int) -> list[str]:
         lines.append(
             f"| {name} | {np.median(peaks):.3f} | {near} of {seeds} | {errors.mean():.3f} |"
         )
+    return lines
+
+
+def workflow_table(
+    method: str, problem: str, evaluations: int, initial: int, seed: int
+) -> list[str]:
+    """Return the table of `workflow` for one seed."""
+    result, made = steps_of(method, problem, evaluations, initial, seed)
+    values = np.asarray(result.func_vals)
+    lines = [
+        "| evaluation | regret | share of values at most as large | score |",
+        "|---|---|---|---|",
+    ]
+    scores = [np.nan] * (len(values) - len(result.steps)) + [one.value for one in result.steps]
+    for place, value in enumerate(values):
+        share = float((values[: place + 1] <= value).mean())
+        regret = value - made.optimum
+        lines.append(f"| {place + 1} | {regret:.4f} | {share:.2f} | {scores[place]:.3f} |")
     return lines
 
 
@@ -79,7 +100,7 @@ def _beats(found: dict[str, FloatArray], name: str) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("what", choices=("toy", "regret"))
+    parser.add_argument("what", choices=("toy", "workflow", "regret"))
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--points", type=int, default=2000)
     parser.add_argument("--gamma", type=float, default=1.0 / 3.0)
@@ -91,6 +112,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     if given.what == "toy":
         print("\n".join(toy_table(given.points, given.gamma, given.seeds)))
+        return
+    if given.what == "workflow":
+        for seed in range(given.seeds):
+            for method in given.methods:
+                print(f"{method}, seed {seed}")
+                run = given.problem, given.evaluations, given.initial
+                print("\n".join(workflow_table(method, *run, seed)))
         return
     found: dict[str, FloatArray] = {}
     for method in given.methods:

@@ -41,21 +41,32 @@ METHODS: Mapping[str, Mapping[str, Any]] = {
 functions have no cheaper budgets."""
 
 
-def regrets(method: str, problem: str, evaluations: int, initial: int, seed: int) -> FloatArray:
-    """Return the regret of the best value after each evaluation (evaluations,)."""
+def steps_of(
+    method: str, problem: str, evaluations: int, initial: int, seed: int
+) -> tuple[nm.OptimizeResult, nm.problems.Problem]:
+    """Return a run from random starts, and its problem."""
     made = nm.problems.create(problem)
-    rng = np.random.default_rng(seed)
-    if not METHODS[method]:
-        values = np.array([made.evaluate(x) for x in made.space.sample(evaluations, rng)])
-        return np.asarray(np.minimum.accumulate(values.ravel()) - made.optimum)
+    design = made.space.sample(initial, np.random.default_rng(seed))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", nm.UncertifiedWarning)
         result = nm.optimize(
             made.evaluate,
             made.space,
             evaluations,
-            initial={"name": "given", "given": made.space.sample(initial, rng).tolist()},
+            initial={"name": "given", "given": design.tolist()},
             seed=seed,
             **METHODS[method],
         )
-    return np.asarray(np.minimum.accumulate(result.func_vals) - made.optimum)
+    return result, made
+
+
+def regrets(method: str, problem: str, evaluations: int, initial: int, seed: int) -> FloatArray:
+    """Return the regret of the best value after each evaluation (evaluations,)."""
+    if METHODS[method]:
+        result, made = steps_of(method, problem, evaluations, initial, seed)
+        values = np.asarray(result.func_vals)
+    else:
+        made = nm.problems.create(problem)
+        points = made.space.sample(evaluations, np.random.default_rng(seed))
+        values = np.array([made.evaluate(x) for x in points]).ravel()
+    return np.asarray(np.minimum.accumulate(values) - made.optimum)

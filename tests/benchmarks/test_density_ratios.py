@@ -39,6 +39,15 @@ def test_regret_never_rises_and_methods_share_their_starts(method: str) -> None:
     assert np.array_equal(curve[:6], regrets("random", "forrester", 9, 6, seed=3)[:6])
 
 
+def test_the_workflow_shows_every_evaluation() -> None:
+    lines = density_ratios.workflow_table("tpe", "sine_parabola", 8, 4, seed=0)
+    assert len(lines) == 2 + 8
+    assert lines[2].endswith("| 1.00 | nan |")
+    shares = [float(line.split("|")[3]) for line in lines[2:]]
+    assert all(1.0 / 8 <= share <= 1.0 for share in shares)
+    assert not any(line.endswith("nan |") for line in lines[6:])
+
+
 def test_tables_have_a_line_a_method() -> None:
     curves = np.minimum.accumulate(np.random.default_rng(0).uniform(size=(6, 12)), axis=1)
     found = {"random": curves, "tpe": 0.5 * curves}
