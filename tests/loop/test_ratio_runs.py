@@ -134,10 +134,8 @@ def test_a_run_goes_on_from_its_journal_bit_for_bit(surrogate: Any, tmp_path: Pa
     path = tmp_path / "run.db"
     first = run(surrogate, journal=path)
     advance(first, 6)
-    first.close()
     again = nm.BayesianOptimizer.open(path)
     rest = advance(again, 3)
-    again.close()
     for a, b in zip(whole[6:], rest, strict=True):
         assert figures(a) == figures(b)
 

@@ -55,7 +55,10 @@ def test_an_uncertain_last_layer_is_certified_and_checked() -> None:
     proposal = nm.maximize(belief, "ratio", SQUARE, maximizer="bab")
     assert proposal.status == "optimal"
     assert proposal.check().verdict == "confirmed"
-    assert proposal.bound >= nm.acquisitions.create("ratio").score(belief, grid()).max()
+    scores = nm.acquisitions.create("ratio").score(belief, grid())
+    assert proposal.objective is not None
+    assert proposal.objective.score(grid()) == pytest.approx(scores, rel=1e-9)
+    assert proposal.bound >= scores.max()
     assert belief.ratio(np.asarray(proposal.x))[0] >= (1 - 2e-4) * belief.ratio(grid()).max()
     assert proposal.value >= nm.maximize(belief, "ratio", SQUARE, maximizer="lbfgs").value - 2e-4
 

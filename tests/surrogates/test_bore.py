@@ -157,6 +157,7 @@ def test_a_certificate_of_log_odds_is_checked_and_forgeries_are_refuted(tmp_path
     assert objective is not None
     other = Bore(estimator="net:hidden=(8,),epochs=150", seed=1).fit(*disc())
     elsewhere = nm.maximize(other, "ratio", SQUARE).objective
+    assert elsewhere is not None
     assert certificate.check(elsewhere).verdict == "refuted"
 
 

@@ -81,6 +81,7 @@ class ClassifierTrees:
         sound = all(part.shape == feature.shape for part in (left, right, threshold, value))
         sound &= bool(((feature >= LEAF) & (feature < n_inputs)).all())
         sound &= all(bool(((child >= 0) & (child < nodes)).all()) for child in (left, right))
+        sound &= 0 <= int(arrays["depth"]) <= nodes
         if not sound:
             raise ValueError("nodes of trees that do not fit together")
         return ClassifierTrees(feature, left, right, threshold, value, int(arrays["depth"]))

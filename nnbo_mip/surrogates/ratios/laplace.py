@@ -78,7 +78,8 @@ class Curvature:
         """Return the distribution of theta - theta*, in one of `FORMS`."""
         zeros = np.zeros(self.jacobian.shape[1])
         if form == "weight":
-            return CholeskyPosterior(zeros, np.linalg.cholesky(self.precision(delta)))
+            lower = np.asarray(np.linalg.cholesky(self.precision(delta)), dtype=np.float64)
+            return CholeskyPosterior(zeros, lower)
         if form == "function":
             spectrum = Spectrum.of(self.rooted, np.zeros(len(self.sizes)))
             return SpectralPosterior.of(spectrum, delta, 1.0)

@@ -65,8 +65,10 @@ class Parzen:
 
     def log_density(self, points: FloatArray) -> FloatArray:
         """Return log p (n,) at points (n, d)."""
-        parts = [logsumexp(self._terms(b), axis=1) for b in self._blocks(points)]
-        return np.asarray(np.concatenate(parts))
+        found: FloatArray = np.concatenate(
+            [logsumexp(self._terms(block), axis=1) for block in self._blocks(points)]
+        )
+        return found
 
     def gradient(self, points: FloatArray) -> FloatArray:
         """Return the gradients (n, d) of log p."""
