@@ -137,16 +137,24 @@ class BoggnBelief(Belief):
         zeros = np.zeros(len(points))
         return Local(tangent.value + tangent.change, zeros, gradient, np.zeros_like(gradient))
 
-    def moment_gradients(self, X: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Return the gradients (n, d) of f and v."""
-        f, v = [], []
+    def differentiate_moments(
+        self, X: npt.ArrayLike
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return f and v (n,), and their gradients (n, d)."""
+        parts = []
         for block, jacobian in self._jacobians(self.check_points(X)):
             # v = J Sigma J^T: half of its slope is that of J a with a = Sigma J^T held fixed.
-            pulled = self.posterior.spread(self.posterior.whiten(jacobian))
-            tangent = self.network_at.tangent(block, pulled)
-            f.append(tangent.value_gradient)
-            v.append(2.0 * self.scale**2 * tangent.change_gradient)
-        return np.concatenate(f), np.concatenate(v)
+            white = self.posterior.whiten(jacobian)
+            tangent = self.network_at.tangent(block, self.posterior.spread(white))
+            variance = np.square(white).sum(axis=1)
+            parts.append(
+                (
+                    *(tangent.value, self.scale**2 * variance, tangent.value_gradient),
+                    2.0 * self.scale**2 * tangent.change_gradient,
+                )
+            )
+        f, v, f_gradient, v_gradient = map(np.concatenate, zip(*parts, strict=True))
+        return f, v, f_gradient, v_gradient
 
     def predicted_odds(self, X: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return the log-odds (n,) of the predicted probability, and their gradients (n, d)."""
@@ -157,8 +165,8 @@ class BoggnBelief(Belief):
             by_f = slopes.sum(axis=1)[:, None]
             gradient = by_f * tangent.value_gradient + tangent.change_gradient
         else:
-            p, of_f, of_v = quadrature(*self.moments(points))
-            f_gradient, v_gradient = self.moment_gradients(points)
+            f, v, f_gradient, v_gradient = self.differentiate_moments(points)
+            p, of_f, of_v = quadrature(f, v)
             gradient = of_f[:, None] * f_gradient + of_v[:, None] * v_gradient
         return odds_of_probability(p), slope_of_odds(p)[:, None] * gradient
 

@@ -68,8 +68,7 @@ class ProbitLatent(Belief):
 
     def differentiate(self, X: npt.ArrayLike) -> Local:
         """Mean, std and their gradients."""
-        f, v = self.of.moments(X)
-        f_gradient, v_gradient = self.of.moment_gradients(X)
+        f, v, f_gradient, v_gradient = self.of.differentiate_moments(X)
         std = np.sqrt(v + WIDENING)
         return Local(f, std, f_gradient, v_gradient / (2.0 * std[:, None]))
 
