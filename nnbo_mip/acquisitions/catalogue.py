@@ -25,6 +25,7 @@ registry: Registry[Acquisition] = Registry(
         "gp_cl": f"{_ROOM}.gp_cl:GpCl",
         "goal_seeking": f"{_ROOM}.gp_cl:GoalSeeking",
         "nn_cl": f"{_ROOM}.nn_cl:NnCl",
+        "ratio": f"{_ROOM}.ratio:Ratio",
     },
     group="nnbo_mip.acquisitions",
 )

@@ -78,6 +78,8 @@ def acquisition_for(given: object, surrogate: Surrogate) -> object:
     """
     if given is not None:
         return given
+    if Capability.RATIO in surrogate.capabilities:
+        return "ratio"
     if Capability.STD not in surrogate.capabilities:
         return "mean"
     return "ucb" if surrogate.name == "nomu" else "ei"

@@ -192,14 +192,8 @@ class Settings:
                 )
         if isinstance(self.initial, Given):
             self.initial.points(self.search)  # says which of them is not admissible
-        missing = self.acquisition.needs - self.surrogate.capabilities
-        if missing:
-            raise UnsupportedError(
-                f"{self.acquisition.name} needs a belief that offers {', '.join(sorted(missing))}; "
-                f"that of {self.surrogate.name} offers "
-                f"{', '.join(sorted(self.surrogate.capabilities))}; choose another surrogate or "
-                "acquisition."
-            )
+        self._check_acquisition(self.acquisition, "acquisition")
+        self._check_acquisition(self.batch.acquisition(self.acquisition, 1), "batch")
         for name in ("scaling", "escape"):
             rule = getattr(self, name)
             if rule.scales and not self.surrogate.scalable:
@@ -210,6 +204,20 @@ class Settings:
                 )
         if self.acquisition.proposes:
             check_chooses(self.acquisition.name, self.maximizer.name)
+        self._check_maximizer()
+
+    def _check_acquisition(self, acquisition: Acquisition, remedy: str) -> None:
+        """Refuse one that the surrogate cannot serve; `remedy` is what to choose instead."""
+        missing = acquisition.needs - self.surrogate.capabilities
+        if missing:
+            raise UnsupportedError(
+                f"{acquisition.name} needs a belief that offers {', '.join(sorted(missing))}; that "
+                f"of {self.surrogate.name} offers "
+                f"{', '.join(sorted(self.surrogate.capabilities))}; choose another surrogate or "
+                f"{remedy}."
+            )
+
+    def _check_maximizer(self) -> None:
         domain, able = self.search.model(), self.maximizer.abilities
         refused = ""
         if domain.dimension > able.most_inputs:

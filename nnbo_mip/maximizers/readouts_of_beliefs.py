@@ -21,6 +21,7 @@ from nnbo_mip.heads.tanh_readouts import TanhFeatures, TanhMembers
 from nnbo_mip.heads.tree_readout import TreeReadout
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.abstract import Belief
+from nnbo_mip.surrogates.boggn_latent import NOISE, ProbitLatent
 from nnbo_mip.surrogates.brvfl_belief import BrvflBelief
 from nnbo_mip.surrogates.features import RandomFeatures
 from nnbo_mip.surrogates.forest_belief import ForestBelief
@@ -63,6 +64,8 @@ def readout_of(belief: Belief, members: bool = False) -> Readout:
         if belief.features.activation == "tanh":
             return TanhFeatures(*_tanh_features(belief), root, float(noise))
         return QuadraticReadout(belief.network(), root, float(noise))
+    if isinstance(belief, ProbitLatent):
+        return QuadraticReadout(belief.network(), belief.root, NOISE)
     if isinstance(belief, NomuBelief) and belief.bounding.kind == "smooth":
         bounding = belief.bounding
         return SmoothReadout(belief.network(), bounding.l_min, bounding.l_max, belief.std_factor)

@@ -39,6 +39,9 @@ registry: Registry[Surrogate] = Registry(
         "gp_mcmc": f"{_ROOM}.gp_mcmc:SampledProcess",
         "neural_linear": f"{_ROOM}.neural_linear:NeuralLinear",
         "random_forest": f"{_ROOM}.random_forest:RandomForest",
+        "tpe": f"{_ROOM}.tpe:Tpe",
+        "bore": f"{_ROOM}.bore:Bore",
+        "boggn": f"{_ROOM}.boggn:Boggn",
     },
     group="nnbo_mip.surrogates",
 )

@@ -35,7 +35,7 @@ create = nm.acquisitions.create
 def test_the_acquisitions_are_these() -> None:
     assert nm.acquisitions.available() == (
         *("aei", "ei", "empirical_ei", "empirical_pi", "eqi", "goal_seeking", "gp_cl", "logei"),
-        *("mean", "mes", "nn_cl", "pi", "ts", "ucb"),
+        *("mean", "mes", "nn_cl", "pi", "ratio", "ts", "ucb"),
     )
     assert all(create(name).name == name for name in nm.acquisitions.available())
 
