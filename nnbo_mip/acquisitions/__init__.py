@@ -16,13 +16,14 @@ from nnbo_mip.acquisitions.catalogue import registry
 from nnbo_mip.acquisitions.evidence import Evidence
 from nnbo_mip.acquisitions.schedules import Schedule
 from nnbo_mip.acquisitions.scorer import Scorer
-from nnbo_mip.heads import Head, MemberHead, MomentHead, Shape, Trend
+from nnbo_mip.heads import Head, MemberHead, MixtureHead, MomentHead, Shape, Trend
 
 __all__ = [
     "Acquisition",
     "Evidence",
     "Head",
     "MemberHead",
+    "MixtureHead",
     "MomentHead",
     "Schedule",
     "Scorer",

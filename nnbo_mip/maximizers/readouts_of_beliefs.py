@@ -23,6 +23,7 @@ from nnbo_mip.surrogates.abstract import Belief
 from nnbo_mip.surrogates.brvfl_belief import BrvflBelief
 from nnbo_mip.surrogates.gp_belief import GpBelief
 from nnbo_mip.surrogates.members import MemberBelief
+from nnbo_mip.surrogates.mixture_belief import MixtureBelief
 from nnbo_mip.surrogates.nomu_belief import NomuBelief
 from nnbo_mip.surrogates.observations import Standardization
 
@@ -49,6 +50,12 @@ def readout_of(belief: Belief, members: bool = False) -> Readout:
         return _of_members(belief, members)
     if isinstance(belief, GpBelief):
         return _of_process(belief)
+    if isinstance(belief, MixtureBelief):
+        raise UnsupportedError(
+            "a belief must be piecewise linear, a hidden layer of tanh or a Gaussian process to be "
+            f"maximized exactly; the weights of a {belief.family} belief's components are ratios "
+            "of exponentials; choose another surrogate, or a heuristic maximizer."
+        )
     if isinstance(belief, BrvflBelief):
         white = belief.posterior.whiten(np.eye(belief.features.n_features))
         factor = belief.scale * belief.units.y_scale

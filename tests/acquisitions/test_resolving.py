@@ -34,8 +34,8 @@ create = nm.acquisitions.create
 
 def test_the_acquisitions_are_these() -> None:
     assert nm.acquisitions.available() == (
-        *("aei", "ei", "empirical_ei", "empirical_pi", "eqi", "logei"),
-        *("mean", "mes", "pi", "ts", "ucb"),
+        *("aei", "ei", "ei_mixture", "ei_sampled", "empirical_ei", "empirical_pi", "eqi", "logei"),
+        *("mean", "mes", "pi", "pi_mixture", "quantile_mixture", "ts", "ucb"),
     )
     assert all(create(name).name == name for name in nm.acquisitions.available())
 
@@ -180,7 +180,7 @@ def test_a_head_of_another_kind_is_refused() -> None:
     class Odd:
         shape = "odd"
 
-    with pytest.raises(UnsupportedError, match="MomentHead or a MemberHead; got a Odd"):
+    with pytest.raises(UnsupportedError, match="a MemberHead or a MixtureHead; got a Odd"):
         Scorer(Odd(), BELIEF).score(X)  # type: ignore[arg-type]
 
 
