@@ -33,15 +33,15 @@ from nnbo_mip.surrogates.held_out import (
 from nnbo_mip.surrogates.kde import check_delta, check_widths_range
 from nnbo_mip.surrogates.mixture_belief import OFFERED, MixtureBelief
 from nnbo_mip.surrogates.observations import Observations, Standardization, check_y_range
-from nnbo_mip.surrogates.sum_product import SumProductNetwork, random_track
+from nnbo_mip.surrogates.sum_product import random_track
 from nnbo_mip.surrogates.sum_product_em import Learned, learn
 
-ROUGH_EPOCHS = 50
+ROUGH_EPOCHS = 30
 """Steps of EM, at most, of the networks that are only there to be scored."""
 
 FEW_INPUTS = 2
 CHANNELS_FOR_FEW, TRACKS_FOR_FEW = 10, 1
-CHANNELS_FOR_MANY, TRACKS_FOR_MANY = 5, 3
+CHANNELS_FOR_MANY, TRACKS_FOR_MANY = 4, 2
 """What is taken where it is left open, up to `FEW_INPUTS` inputs and beyond; a step of EM takes
 time in C^3 T d."""
 
@@ -53,9 +53,9 @@ class Spn(Surrogate):
     Parameters
     ----------
     channels : int, optional
-        C, leaves of a variable and sums of a pair; 10 up to two inputs, else 5.
+        C, leaves of a variable and sums of a pair; 10 up to two inputs, else 4.
     tracks : int, optional
-        T, networks of different pairs that are mixed; 1 up to two inputs, else 3.
+        T, networks of different pairs that are mixed; 1 up to two inputs, else 2.
     alpha : (low, high)
         Range of the shapes of the priors of the variances; large ones make narrow leaves.
     candidates : int
@@ -124,7 +124,8 @@ class Spn(Surrogate):
         u, v = units.inward(data.X), units.values_inward(data.y)
         choice = self._tuned(u, v)
         present = np.ones((self.n_restarts, len(v)))
-        learned = self._learned(u, v, present, choice.setting, self.epochs)
+        settings = np.tile(choice.setting, (self.n_restarts, 1))
+        learned = self._learned(u, v, present, settings, self.epochs)
         joint = learned.networks[int(learned.objectives[-1].argmax())]
         background = Background(len(v), choice.delta, self.background, self.blend)
         return MixtureBelief(self.name, joint, background, units)
@@ -140,13 +141,23 @@ class Spn(Surrogate):
         background = Background(int(present.sum(axis=1).min()), 1.0, self.background, self.blend)
         deltas = {} if given is None else {"deltas": (given,)}
 
-        def held_out(setting: tuple[float, ...]) -> HeldOut:
-            learned = self._learned(u, v, present, setting, min(self.epochs, ROUGH_EPOCHS))
-            joints: tuple[SumProductNetwork, ...] = learned.networks
-            return HeldOut.gathered(folds, joints, u, v)
-
         def tune(settings: FloatArray) -> Choice[tuple[float, ...]]:
-            return best(map(tuple, settings.tolist()), held_out, v, background, **deltas)
+            # All settings and folds learn as one batch: the networks are small.
+            learned = self._learned(
+                u,
+                v,
+                np.tile(present, (len(settings), 1)),
+                np.repeat(settings, len(present), axis=0),
+                min(self.epochs, ROUGH_EPOCHS),
+            )
+            count = len(present)
+            said = {
+                tuple(setting): HeldOut.gathered(
+                    folds, learned.networks[k * count : (k + 1) * count], u, v
+                )
+                for k, setting in enumerate(settings.tolist())
+            }
+            return best(said, said.__getitem__, v, background, **deltas)
 
         return searched(lower, upper, self.candidates, tune)
 
@@ -155,16 +166,25 @@ class Spn(Surrogate):
         u: FloatArray,
         v: FloatArray,
         present: FloatArray,
-        setting: tuple[float, ...],
+        settings: FloatArray,
         epochs: int,
     ) -> Learned:
-        """Return networks that learned from the observations present; shapes (alpha_x, alpha_y)."""
+        """Return networks that learned from the observations present.
+
+        Parameters
+        ----------
+        u, v : (n, d) and (n,) arrays
+        present : (B, n) array
+        settings : (B, 2) array
+            alpha of the inputs' leaves and of the value's.
+        epochs : int
+        """
         d = u.shape[1]
         rng = np.random.default_rng(self.seed)
         few = d <= FEW_INPUTS
         channels = self.channels or (CHANNELS_FOR_FEW if few else CHANNELS_FOR_MANY)
         count = self.tracks or (TRACKS_FOR_FEW if few else TRACKS_FOR_MANY)
         tracks = [random_track(d + 1, rng) for _ in range(count)]
-        shapes = np.append(np.full(d, setting[0]), setting[1])
+        shapes = np.column_stack([np.repeat(settings[:, :1], d, axis=1), settings[:, 1]])
         data = np.column_stack([u, v])
         return learn(data, present, tracks, channels, shapes, epochs, self.tolerance, rng)

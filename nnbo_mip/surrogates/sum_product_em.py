@@ -93,7 +93,7 @@ def learn(
         The structure.
     channels : int
         C.
-    shapes : (d + 1,) array
+    shapes : (B, d + 1) array
         alpha of each variable's leaves.
     epochs : int
         Steps at most.
@@ -140,7 +140,7 @@ def _begun(
             chosen = rng.choice(known, channels, replace=len(known) < channels)
             means[index, variable] = data[chosen, variable]
     modes = np.sqrt(SCALE / (shapes + 1.0))
-    stds = np.broadcast_to(modes[None, :, None], means.shape).copy()
+    stds = np.broadcast_to(modes[..., None], means.shape).copy()
     sums = []
     for k in range(len(pairs)):
         count = 1 if k == len(pairs) - 1 else channels
@@ -196,7 +196,7 @@ def _improve(
         off = np.square(column[None, :, None] - means[:, None])
         squares = SCALE + 0.5 * (share * off).sum(axis=1)
         track.means[:, variable] = means
-        track.stds[:, variable] = np.sqrt(squares / (shapes[variable] + 1.0 + 0.5 * total))
+        track.stds[:, variable] = np.sqrt(squares / (shapes[:, variable, None] + 1.0 + 0.5 * total))
 
 
 def _log_prior(batch: Sequence[_Track], shares: FloatArray, shapes: FloatArray) -> FloatArray:
@@ -204,7 +204,7 @@ def _log_prior(batch: Sequence[_Track], shares: FloatArray, shapes: FloatArray) 
     value = PSEUDO_COUNT * np.log(shares).sum(axis=1)
     for track in batch:
         variances = np.square(track.stds)
-        logs = -(shapes[None, :, None] + 1.0) * np.log(variances) - SCALE / variances
+        logs = -(shapes[..., None] + 1.0) * np.log(variances) - SCALE / variances
         value = value + logs.sum(axis=(1, 2))
         for weights in track.sums:
             value = value + PSEUDO_COUNT * np.log(weights).sum(axis=(1, 2))

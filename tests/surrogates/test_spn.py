@@ -123,7 +123,7 @@ def test_learning_never_lowers_what_it_maximizes() -> None:
     present = np.ones((3, 40))
     present[1, ::2] = 0.0
     learned = learn(
-        np.column_stack([X, y - y.mean()]), present, tracks, 4, np.full(4, 8.0), 60, -1.0, rng
+        np.column_stack([X, y - y.mean()]), present, tracks, 4, np.full((3, 4), 8.0), 60, -1.0, rng
     )
     objectives = np.array(learned.objectives)
     assert objectives.shape == (60, 3)
@@ -135,7 +135,7 @@ def test_an_observation_that_is_held_out_has_no_influence() -> None:
     X, y = sample(20, 2)
     data = np.column_stack([X, y - y.mean()])
     track = [random_track(3, np.random.default_rng(1))]
-    shapes = np.full(3, 5.0)
+    shapes = np.full((1, 3), 5.0)
     present = np.ones((1, 20))
     present[0, 12:] = 0.0
     masked = learn(data, present, track, 3, shapes, 15, -1.0, np.random.default_rng(4))
@@ -154,7 +154,7 @@ def test_superfluous_products_get_no_weight() -> None:
     centers = rng.choice([-1.0, 0.0, 1.0], 150)
     data = centers[:, None] + 0.05 * rng.standard_normal((150, 2))
     track = [random_track(2, rng)]
-    learned = learn(data, np.ones((8, 150)), track, 3, np.full(2, 200.0), 200, 1e-7, rng)
+    learned = learn(data, np.ones((8, 150)), track, 3, np.full((8, 2), 200.0), 200, 1e-7, rng)
     best = learned.networks[int(learned.objectives[-1].argmax())]
     weights = np.sort(best.root[0].ravel())
     assert (weights[:6] < 1e-3).all()
@@ -168,7 +168,7 @@ def test_a_leaf_without_data_has_the_variance_of_the_prior() -> None:
         np.ones((1, 1)),
         [random_track(2, np.random.default_rng(0))],
         4,
-        np.array([3.0, 9.0]),
+        np.array([[3.0, 9.0]]),
         40,
         -1.0,
         np.random.default_rng(1),
