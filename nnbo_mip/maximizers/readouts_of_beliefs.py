@@ -106,6 +106,12 @@ def _of_process(belief: GpBelief) -> GpReadout:
             "a draw of a Gaussian process is a sum of many waves and has no proven bounds; choose "
             "another surrogate for exact Thompson sampling, or a heuristic maximizer."
         )
+    if belief.kernel.groups:
+        raise UnsupportedError(
+            "a Gaussian process must have one kernel of all inputs to be maximized exactly; this "
+            f"one is a sum over {len(belief.kernel.groups)} groups; drop the groups, or choose a "
+            "heuristic maximizer."
+        )
     kernel, units = belief.kernel, belief.units
     return GpReadout(
         belief.points,

@@ -18,6 +18,7 @@ from nnbo_mip.checks import check_choice, check_count, check_flag, check_number
 from nnbo_mip.errors import InputError, TrainingError, UnsupportedError
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.abstract import Belief, Capability, Surrogate
+from nnbo_mip.surrogates.gp_additive import additive_likelihood
 from nnbo_mip.surrogates.gp_belief import GpBelief, gp_capabilities
 from nnbo_mip.surrogates.gp_fitting import Hyperparameters, LengthScalePrior, maximize_likelihood
 from nnbo_mip.surrogates.gp_gpytorch import gpytorch_likelihood
@@ -62,6 +63,9 @@ class GaussianProcess(Surrogate):
         Whether every input has its own length-scale.
     length_scale : float or tuple of float
         Where the search starts; with `ard` also one an input.
+    groups : tuple of tuple of int, optional
+        Disjoint groups of inputs, counted from 0, that hold all of them: the function is a sum of
+        functions of one group each, of equal variance. Not with ``rational_quadratic``.
     amplitude : float
         Variance of the function in standardized units: where the search starts.
     mixture : float
@@ -109,6 +113,7 @@ class GaussianProcess(Surrogate):
     nu: float = 2.5
     ard: bool = False
     length_scale: float | tuple[float, ...] = 1.0
+    groups: tuple[tuple[int, ...], ...] | None = None
     length_scale_prior: str = "none"
     amplitude: float = 1.0
     mixture: float = 1.0
@@ -132,6 +137,8 @@ class GaussianProcess(Surrogate):
             given = getattr(self, name)
             if isinstance(given, list):  # as JSON and TOML have it
                 object.__setattr__(self, name, tuple(given))
+        if self.groups is not None:
+            object.__setattr__(self, "groups", check_groups(self.groups))
         check_choice("kernel", self.kernel, FORMS)
         check_choice("backend", self.backend, tuple(LIKELIHOODS))
         check_choice("length_scale_prior", self.length_scale_prior, PRIORS)
@@ -170,7 +177,8 @@ class GaussianProcess(Surrogate):
         hyper = self._start(data.n_inputs)
         diagonal = self.alpha + _factorize(hyper, points, self.alpha)[1]
         if hyper.free and _varies(data.y):
-            likelihood = LIKELIHOODS[self.backend](hyper, points, values, diagonal)
+            likelihood_of = additive_likelihood if self.groups else LIKELIHOODS[self.backend]
+            likelihood = likelihood_of(hyper, points, values, diagonal)
             hyper = maximize_likelihood(likelihood, hyper, self.n_restarts, self.seed)
         factor, jitter = _factorize(hyper, points, diagonal)
         return GpBelief(
@@ -190,12 +198,18 @@ class GaussianProcess(Surrogate):
                 f"length_scale must be a number or one for each of the {d} inputs; got "
                 f"{self.length_scale!r}; give as many as X has columns."
             )
+        if self.groups and sum(map(len, self.groups)) != d:
+            raise InputError(
+                f"the groups must hold each of the {d} inputs once; got {self.groups!r:.80}; give "
+                "as many inputs as X has columns."
+            )
         kernel = Kernel(
             self.kernel,
             np.broadcast_to(lengths, (d,)).copy(),
             float(self.amplitude),
             float(self.nu),
             float(self.mixture),
+            self.groups or (),
         )
         bounds = {
             "amplitude": self.amplitude_bounds,
@@ -223,6 +237,11 @@ class GaussianProcess(Surrogate):
             raise InputError(
                 f"y_range takes the place of standardizing; got y_range={self.y_range!r} with "
                 "normalize=False; drop one of them."
+            )
+        if self.groups and self.kernel == "rational_quadratic":
+            raise UnsupportedError(
+                "a process that is a sum over groups must have the kernel rbf or matern; got "
+                "'rational_quadratic'; choose one of these, or drop the groups."
             )
         if self.backend == "sklearn" and self.kernel == "rational_quadratic" and self.ard:
             raise UnsupportedError(
@@ -294,3 +313,19 @@ def _factorize(
         "the kernel matrix must have a Cholesky factor; it has none at any diagonal, so X holds "
         "numbers that are too large; scale X to [-1, 1]."
     )
+
+
+def check_groups(given: object) -> tuple[tuple[int, ...], ...]:
+    """Return disjoint groups that hold the inputs 0, 1, …, each once."""
+    rows = list(given) if isinstance(given, tuple | list) else []
+    members = [one for row in rows if isinstance(row, tuple | list) for one in row]
+    whole = all(isinstance(row, tuple | list) and len(row) for row in rows) and bool(rows)
+    counted = all(
+        isinstance(one, int | np.integer) and not isinstance(one, bool) for one in members
+    )
+    if not (whole and counted and sorted(members) == list(range(len(members)))):
+        raise InputError(
+            "groups must be a tuple of groups of inputs that hold each of 0, 1, … once; got "
+            f"{given!r:.80}; write ((0, 1), (2,)), say."
+        )
+    return tuple(tuple(int(one) for one in row) for row in rows)
