@@ -1,15 +1,16 @@
 """Generative surrogates beside a Gaussian process: regression and optimization in one dimension.
 
-    python -m benchmarks.generative [--seeds 3] [--runs 4] [--steps 20] [--json out]
+    python -m benchmarks.generative [--seeds 2] [--runs 3] [--steps 15] [--json out]
+                                    [--regression PROBLEM …] [--optimization PROBLEM …]
 
-*Regression.* Every surrogate learns the four tests of source 001 from n uniform points and is
+*Regression.* Every surrogate learns the tests of source 001 from n uniform points and is
 judged on 2000 fresh ones, in units of y: exp of the mean log predictive density (large is
 better), and the mean relative error of the mean and of the mode of the predictive (small is
 better). The Gaussian process finds the noise of the values and forecasts with it; `empirical`
 forecasts average and deviation of what was observed.
 
 *Optimization.* Five uniform points, then `steps` by the surrogate, expected improvement
-maximized over 5000 random points: of the normal approximation (`ei`), or of the mixture itself
+maximized over 5000 d random points: of the normal approximation (`ei`), or of the mixture itself
 (`ei_mixture`). Regret is that of the values without noise at the points that were chosen, the
 mean over runs with its standard error. `against random` is the mean difference to random search
 with the same seed, with its standard error; `mixture - normal` likewise.
@@ -61,28 +62,31 @@ Row = dict[str, Any]
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser(description="Generative surrogates, two tables.")
-    parser.add_argument("--seeds", type=int, default=3, help="data sets of each regression")
-    parser.add_argument("--runs", type=int, default=4, help="runs of each optimization")
-    parser.add_argument("--steps", type=int, default=20, help="steps of a run")
+    parser.add_argument("--seeds", type=int, default=2, help="data sets of each regression")
+    parser.add_argument("--runs", type=int, default=3, help="runs of each optimization")
+    parser.add_argument("--steps", type=int, default=15, help="steps of a run")
+    parser.add_argument("--regression", nargs="*", default=REGRESSION, metavar="PROBLEM")
+    parser.add_argument("--optimization", nargs="*", default=OPTIMIZATION, metavar="PROBLEM")
     parser.add_argument("--json", type=Path, help="keeps the rows")
     given = parser.parse_args(arguments)
-    learned = list(regressions(given.seeds))
+    learned = list(regressions(given.regression, given.seeds))
     print(regression_table(learned), flush=True)
-    found = list(optimizations(given.runs, given.steps))
+    found = list(optimizations(given.optimization, given.runs, given.steps))
     print(optimization_table(found))
     if given.json:
         text = json.dumps({"regression": learned, "optimization": found}, indent=1)
         given.json.write_text(text + "\n", encoding="utf-8")
 
 
-def regressions(seeds: int) -> Iterator[Row]:
+def regressions(problems: Sequence[str], seeds: int) -> Iterator[Row]:
     """Yield one row a surrogate, test, count and seed."""
-    for name in REGRESSION:
+    for name in problems:
         problem = nm.problems.create(name)
+        d = problem.dimension
         for n in COUNTS:
             for seed in range(seeds):
                 rng = np.random.default_rng([seed, n])
-                X, fresh = rng.uniform(-1.0, 1.0, (n, 1)), rng.uniform(-1.0, 1.0, (N_TEST, 1))
+                X, fresh = rng.uniform(-1.0, 1.0, (n, d)), rng.uniform(-1.0, 1.0, (N_TEST, d))
                 y = problem.evaluate(problem.space.decode(X), rng)
                 truth = problem.evaluate(problem.space.decode(fresh), rng)
                 for spec in LEARNED:
@@ -114,9 +118,9 @@ def judged(belief: Belief, points: FloatArray, y: FloatArray, size: float) -> di
     }
 
 
-def optimizations(runs: int, steps: int) -> Iterator[Row]:
+def optimizations(problems: Sequence[str], runs: int, steps: int) -> Iterator[Row]:
     """Yield one row a method, test and seed."""
-    for name in OPTIMIZATION:
+    for name in problems:
         problem = nm.problems.create(name)
         for seed in range(runs):
             for spec, head in METHODS:
@@ -129,7 +133,7 @@ def optimizations(runs: int, steps: int) -> Iterator[Row]:
                         n_evals=STARTS + steps,
                         surrogate=spec,
                         acquisition=head,
-                        maximizer={"name": "random", "evaluations": CANDIDATES},
+                        maximizer={"name": "random", "evaluations": CANDIDATES * problem.dimension},
                         initial={"name": "uniform", "n": STARTS},
                         scaling="none",
                         escape="none",
@@ -153,7 +157,7 @@ def regression_table(rows: Sequence[Row]) -> str:
         "| test | n | " + " | ".join(spec.partition(":")[0] for spec in LEARNED) + " |",
         "|---" * (len(LEARNED) + 2) + "|",
     ]
-    for name in REGRESSION:
+    for name in dict.fromkeys(row["test"] for row in rows):
         for n in COUNTS:
             cells = []
             for spec in LEARNED:
@@ -171,7 +175,7 @@ def optimization_table(rows: Sequence[Row]) -> str:
         "| test | surrogate | head | regret | against random | mixture - normal | CPU s |",
         "|---|---|---|---|---|---|---|",
     ]
-    for name in OPTIMIZATION:
+    for name in dict.fromkeys(row["test"] for row in rows):
         regrets = {
             (r["surrogate"], r["head"]): [
                 s["regret"]

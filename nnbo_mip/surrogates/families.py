@@ -22,6 +22,7 @@ registry: Registry[Surrogate] = Registry(
         "elm": f"{_ROOM}.elm:Elm",
         "gp": f"{_ROOM}.gp:GaussianProcess",
         "pgp": f"{_ROOM}.gp:pure",
+        "average": f"{_ROOM}.average:Average",
         "empirical": f"{_ROOM}.empirical:Empirical",
         "kde": f"{_ROOM}.kde:Kde",
         "gmm": f"{_ROOM}.gmm:Gmm",
