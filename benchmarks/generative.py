@@ -32,7 +32,13 @@ import nnbo_mip as nm
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates import Belief, Capability, create
 
-GP = "gp:kernel=matern,noise=0.01,noise_bounds=(1e-6,1.0)"
+GP = (
+    "gp:kernel=matern,standardize_inputs=True,length_scale_bounds=(0.001,2.0),"
+    "amplitude_bounds=(0.001,2.0),noise=0.01,noise_bounds=(0.001,2.0)"
+)
+"""With the bounds of the source. Below them two levels of values are explained by a function that
+jumps between neighbours, and no noise."""
+
 LEARNED = ("kde", "gmm", "spn", GP, "empirical")
 COUNTS = (23, 86)
 REGRESSION = ("test1", "test2", "test3", "test4")

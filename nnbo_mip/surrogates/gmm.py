@@ -20,8 +20,14 @@ from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.abstract import Belief, Capability, Surrogate
 from nnbo_mip.surrogates.background import BLENDS, Background
 from nnbo_mip.surrogates.gaussian_joint import GaussianJoint
-from nnbo_mip.surrogates.held_out import MIDDLE_DELTA, Choice, HeldOut, best, folds_of
-from nnbo_mip.surrogates.kde import check_delta
+from nnbo_mip.surrogates.held_out import (
+    MIDDLE_DELTA,
+    Choice,
+    HeldOut,
+    best,
+    check_delta,
+    folds_of,
+)
 from nnbo_mip.surrogates.mixture_belief import OFFERED, MixtureBelief
 from nnbo_mip.surrogates.observations import Observations, Standardization, check_y_range
 

@@ -18,6 +18,8 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from nnbo_mip.checks import check_number
+from nnbo_mip.errors import InputError
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.background import Background
 from nnbo_mip.surrogates.joint_density import JointDensity
@@ -27,6 +29,8 @@ DELTAS = tuple(float(delta) for delta in np.geomspace(1e-3, 1e2, 11))
 
 MIDDLE_DELTA = 1.0
 """Delta where a single observation leaves nothing to hold out."""
+
+Range = tuple[float, float]
 
 Setting = TypeVar("Setting")
 
@@ -159,3 +163,20 @@ def searched(
 def _grid(low: FloatArray, high: FloatArray, steps: int) -> FloatArray:
     axes = [np.linspace(a, b, steps) for a, b in zip(low, high, strict=True)]
     return np.array(list(itertools.product(*axes)))
+
+
+def check_delta(delta: object) -> None:
+    """Refuse a weight of observations that is none."""
+    if delta != "held_out":
+        check_number("delta", delta, above=0.0)
+
+
+def check_range(name: str, given: object) -> Range:
+    """Return a range of positive numbers."""
+    pair = list(given) if isinstance(given, tuple | list) and len(given) == 2 else [0.0, 0.0]
+    low, high = (check_number(f"each end of {name}", end, above=0.0) for end in pair)
+    if not low < high:
+        raise InputError(
+            f"{name} must be (low, high) with low < high; got {given!r}; swap or widen them."
+        )
+    return low, high

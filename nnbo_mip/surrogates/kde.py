@@ -18,7 +18,6 @@ import numpy.typing as npt
 from scipy.spatial.distance import cdist
 
 from nnbo_mip.checks import check_choice, check_count, check_number
-from nnbo_mip.errors import InputError
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.abstract import Belief, Capability, Surrogate
 from nnbo_mip.surrogates.background import BLENDS, Background
@@ -27,15 +26,16 @@ from nnbo_mip.surrogates.held_out import (
     MIDDLE_DELTA,
     Choice,
     HeldOut,
+    Range,
     best,
+    check_delta,
+    check_range,
     folds_of,
     searched,
 )
 from nnbo_mip.surrogates.mixture import log_normal, log_sum
 from nnbo_mip.surrogates.mixture_belief import OFFERED, MixtureBelief
 from nnbo_mip.surrogates.observations import Observations, Standardization, check_y_range
-
-Range = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Kde(Surrogate):
     def __post_init__(self) -> None:
         """Refuse options that are none."""
         for name in ("x_width", "y_width"):
-            object.__setattr__(self, name, check_widths_range(name, getattr(self, name)))
+            object.__setattr__(self, name, check_range(name, getattr(self, name)))
         check_delta(self.delta)
         check_number("background", self.background, above=0.0)
         check_choice("blend", self.blend, BLENDS)
@@ -132,20 +132,3 @@ class Kde(Surrogate):
             return best(map(tuple, settings.tolist()), held_out, v, background, **deltas)
 
         return searched(lower, upper, self.candidates, tune)
-
-
-def check_delta(delta: object) -> None:
-    """Refuse a weight of observations that is none."""
-    if delta != "held_out":
-        check_number("delta", delta, above=0.0)
-
-
-def check_widths_range(name: str, given: object) -> Range:
-    """Return a range of positive numbers."""
-    pair = list(given) if isinstance(given, tuple | list) and len(given) == 2 else [0.0, 0.0]
-    low, high = (check_number(f"each end of {name}", end, above=0.0) for end in pair)
-    if not low < high:
-        raise InputError(
-            f"{name} must be (low, high) with low < high; got {given!r}; swap or widen them."
-        )
-    return low, high

@@ -26,11 +26,13 @@ from nnbo_mip.surrogates.held_out import (
     MIDDLE_DELTA,
     Choice,
     HeldOut,
+    Range,
     best,
+    check_delta,
+    check_range,
     folds_of,
     searched,
 )
-from nnbo_mip.surrogates.kde import check_delta, check_widths_range
 from nnbo_mip.surrogates.mixture_belief import OFFERED, MixtureBelief
 from nnbo_mip.surrogates.observations import Observations, Standardization, check_y_range
 from nnbo_mip.surrogates.sum_product import random_track
@@ -85,7 +87,7 @@ class Spn(Surrogate):
 
     channels: int | None = None
     tracks: int | None = None
-    alpha: tuple[float, float] = (1.0, 200.0)
+    alpha: Range = (1.0, 200.0)
     candidates: int = 13
     n_restarts: int = 3
     delta: float | str = "held_out"
@@ -99,7 +101,7 @@ class Spn(Surrogate):
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
-        object.__setattr__(self, "alpha", check_widths_range("alpha", self.alpha))
+        object.__setattr__(self, "alpha", check_range("alpha", self.alpha))
         for name in ("channels", "tracks", "n_restarts", "epochs"):
             if name in ("n_restarts", "epochs") or getattr(self, name) is not None:
                 check_count(name, getattr(self, name))
