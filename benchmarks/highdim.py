@@ -22,9 +22,8 @@ from benchmarks.highdim_table import report, steps_table
 from benchmarks.regret_methods import versions_of
 from benchmarks.regret_plot import draw
 from benchmarks.regret_results import Results
-from benchmarks.regret_runs import PATIENCE, run_missing
-from benchmarks.regret_store import Store
 from benchmarks.regret_unit import Unit
+from benchmarks.run_options import add_run_options, runs_of
 
 SUITE = "highdim"
 SEEDS = 5
@@ -40,12 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cases = cases_of(options)
     methods = options.methods or list(METHODS)
     units = units_of(cases, methods, options)
-    store = Store(Path(options.store))
-    if options.report:
-        kept = store.read()
-        runs = [kept[unit.key] for unit in units if unit.key in kept]
-    else:
-        runs = list(run_missing(units, store, options.jobs, options.patience, tell).values())
+    runs = runs_of(options, units)
+    if runs is None:
+        return 0
     results = Results(cases, methods, runs)
     print(report(cases, results))
     for method in options.steps:
@@ -101,11 +97,6 @@ def units_of(
     ]
 
 
-def tell(line: str) -> None:
-    """Print a line of progress."""
-    print(line, file=sys.stderr, flush=True)
-
-
 def parser() -> argparse.ArgumentParser:
     """Return the command line."""
     made = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -128,12 +119,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--time-limit", type=float, default=TIME_LIMIT, help="wall seconds of an ask of ours"
     )
-    made.add_argument("--store", default="highdim.jsonl", help="file of the runs")
-    made.add_argument("--jobs", type=int, default=1, help="processes at a time")
-    made.add_argument(
-        "--patience", type=float, default=PATIENCE, help="seconds that a step may take"
-    )
-    made.add_argument("--report", action="store_true", help="run nothing")
+    add_run_options(made, "highdim", METHODS, SHOWN)
     made.add_argument(
         "--steps",
         nargs="+",
@@ -141,10 +127,6 @@ def parser() -> argparse.ArgumentParser:
         default=[],
         metavar="METHOD",
         help="print every step of the first seed",
-    )
-    made.add_argument("--plot", metavar="FILE", help="draw median regrets, for example out.png")
-    made.add_argument(
-        "--plot-methods", nargs="+", choices=METHODS, default=list(SHOWN), metavar="METHOD"
     )
     return made
 

@@ -12,10 +12,10 @@ FAMILIES = ("gp", "brvfl", "nomu")
 
 WAYS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
-        "": {},
+        "": {"region": None},
         "/trust": {"region": "trust:failures=8"},
-        "/hashed": {"embedding": "hashed:dimension=10"},
-        "/rembo": {"embedding": "rembo:dimension=6"},
+        "/hashed": {"embedding": "hashed:dimension=10", "region": None},
+        "/rembo": {"embedding": "rembo:dimension=6", "region": None},
         "/hashed+trust": {"embedding": "hashed:dimension=10", "region": "trust:failures=8"},
     }
 )

@@ -21,10 +21,9 @@ from benchmarks.regret_methods import METHODS, PEERS, versions_of
 from benchmarks.regret_plot import SHOWN, draw
 from benchmarks.regret_problems import QUICK, QUICK_SEEDS, QUICK_STEPS, SUITES, Case
 from benchmarks.regret_results import Results
-from benchmarks.regret_runs import PATIENCE, run_missing
-from benchmarks.regret_store import Store
 from benchmarks.regret_table import report
 from benchmarks.regret_unit import Unit
+from benchmarks.run_options import add_run_options, runs_of
 
 SEEDS = 10
 TIME_LIMIT = 5.0
@@ -35,13 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     cases, methods = cases_of(options), methods_of(options)
     units = units_of(options.suite, cases, methods, seeds_of(options))
-    store = Store(Path(options.store))
-    if options.report:
-        kept = store.read()
-        runs = [kept[unit.key] for unit in units if unit.key in kept]
-    else:
-        missing = run_missing(units, store, options.jobs, options.patience, tell)
-        runs = list(missing.values())
+    runs = runs_of(options, units)
+    if runs is None:
+        return 0
     results = Results(cases, methods, runs)
     print(report(results))
     if options.suite == "ax":
@@ -107,11 +102,6 @@ def units_of(
     ]
 
 
-def tell(line: str) -> None:
-    """Print a line of progress."""
-    print(line, file=sys.stderr, flush=True)
-
-
 def parser() -> argparse.ArgumentParser:
     """Return the command line."""
     made = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -132,16 +122,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--problems", nargs="+", metavar="FUNCTION")
     made.add_argument("--seeds", type=int, help=f"how many; {SEEDS} with --full")
-    made.add_argument("--store", default="regret.jsonl", help="file of the runs")
-    made.add_argument("--jobs", type=int, default=1, help="processes at a time")
-    made.add_argument(
-        "--patience", type=float, default=PATIENCE, help="seconds that a step may take"
-    )
-    made.add_argument("--report", action="store_true", help="run nothing")
-    made.add_argument("--plot", metavar="FILE", help="draw median regrets, for example out.png")
-    made.add_argument(
-        "--plot-methods", nargs="+", choices=METHODS, default=list(SHOWN), metavar="METHOD"
-    )
+    add_run_options(made, "regret", METHODS, SHOWN)
     return made
 
 

@@ -1,16 +1,18 @@
 """The file of finished runs: one JSON line a run, appended and synced.
 
 A process that is killed while it writes leaves half a line, which readers leave out; the next
-line is written below it.
+line is written below it. Beside it there may be an archive: finished runs of other days and
+machines, packed, without the points.
 """
 
 from __future__ import annotations
 
 import fcntl
 import json
+import lzma
 import os
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,12 @@ from benchmarks.regret_unit import Unit
 
 DONE = ("finished", "time-out")
 """What is not run again; errors are."""
+
+ARCHIVED = ("wall", "fit", "inner", "status", "gap", "time_limited", "message", "region")
+"""What an archive keeps of a step: what tables are made of."""
+
+DIGITS = 4
+"""Of the numbers of a step in an archive; values of the function have all of theirs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +67,13 @@ class Run:
         """Return it as one line of JSON."""
         return json.dumps({"key": self.unit.key, **asdict(self)}, allow_nan=False)
 
+    def archived(self) -> Run:
+        """Return it without points, and with what `ARCHIVED` names of the steps."""
+        steps = [
+            {name: _short(step[name]) for name in ARCHIVED if name in step} for step in self.steps
+        ]
+        return replace(self, x=[], steps=steps)
+
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Run:
         """Make the run that `to_line` wrote."""
@@ -72,22 +87,22 @@ class Store:
     Parameters
     ----------
     path : path
+    archive : path, optional
+        Of further runs, which are read only; it need not exist.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, archive: Path | None = None) -> None:
+        self._path, self._archive = path, archive
 
     def read(self) -> dict[str, Run]:
         """Return the runs by the keys of their units."""
-        if not self._path.exists():
-            return {}
         runs: dict[str, Run] = {}
-        for line in self._path.read_text(encoding="utf-8", errors="replace").splitlines():
-            try:
-                run = Run.from_dict(json.loads(line))
-            except (ValueError, KeyError, TypeError):  # torn by a kill
-                continue
-            runs[run.unit.key] = run
+        if self._archive is not None and self._archive.exists():
+            text = lzma.decompress(self._archive.read_bytes()).decode()
+            runs |= _runs_of(text.splitlines())
+        if self._path.exists():
+            text = self._path.read_text(encoding="utf-8", errors="replace")
+            runs |= _runs_of(text.splitlines())
         return runs
 
     def add(self, run: Run) -> None:
@@ -108,3 +123,25 @@ class Store:
             return False
         stream.seek(-1, os.SEEK_END)
         return bool(stream.read(1) != b"\n")
+
+
+def pack(runs: Iterable[Run], path: Path) -> None:
+    """Write finished runs to an archive, in the order of their labels."""
+    done = sorted((run for run in runs if run.is_done), key=lambda run: run.unit.label)
+    text = "".join(run.archived().to_line() + "\n" for run in done)
+    path.write_bytes(lzma.compress(text.encode(), preset=9))
+
+
+def _runs_of(lines: Iterable[str]) -> dict[str, Run]:
+    runs: dict[str, Run] = {}
+    for line in lines:
+        try:
+            run = Run.from_dict(json.loads(line))
+        except (ValueError, KeyError, TypeError):  # torn by a kill
+            continue
+        runs[run.unit.key] = run
+    return runs
+
+
+def _short(value: Any) -> Any:
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value

@@ -1,6 +1,6 @@
-"""What a run takes where the user leaves it open: a family, its options, its acquisition.
+"""What a run takes where the user leaves it open: a family, its options, its acquisition, a region.
 
-The family by the regret of runs, the options of families such that the exact step closes in its
+The family and the region by the regret of runs, the options of families such that the exact step closes in its
 time where it can; ``docs/choosing.md`` has the figures.
 """
 
@@ -37,6 +37,12 @@ OPTIONS_FOR_MANY_INPUTS: Mapping[str, Options] = MappingProxyType(
     {"nomu": MappingProxyType({"hidden": (16,)})}
 )
 """What does from `MANY_INPUTS` coordinates on."""
+
+AUTO = "auto"
+"""A region that is left open."""
+
+REGION = "trust:failures=5"
+"""Where searching everywhere costs more than it finds: beyond `SOME_INPUTS` coordinates."""
 
 
 def surrogate_for(given: object, dimension: int) -> object:
@@ -75,6 +81,19 @@ def acquisition_for(given: object, surrogate: Surrogate) -> object:
     if Capability.STD not in surrogate.capabilities:
         return "mean"
     return "ucb" if surrogate.name == "nomu" else "ei"
+
+
+def region_for(given: object, dimension: int) -> object:
+    """Return a region, by the number of coordinates of the model where it is left open.
+
+    Parameters
+    ----------
+    given : None, str, mapping or Region
+    dimension : int
+    """
+    if given != AUTO:
+        return given
+    return REGION if dimension > SOME_INPUTS else None
 
 
 def _options(name: str, dimension: int, alone: bool) -> Options:

@@ -58,8 +58,8 @@ class BayesianOptimizer:
     batch : str, dict or Batch, optional
         What a model makes of points whose values are still to come.
     region : str, dict or Region, optional
-        A box around the best point to which the search for the next one is limited; ``trust``
-        grows and shrinks.
+        A box around the best point to which the search for the next one is limited: ``trust``
+        grows and shrinks, None is no box, ``auto`` is a trust region from seven coordinates on.
     embedding : str, dict or Embedding, optional
         Few coordinates through which models see a space of many; ``hashed`` or ``rembo``.
     warp : str, dict or Warp, optional
@@ -111,7 +111,7 @@ class BayesianOptimizer:
         escape: object = "exclude:first=0.001,last=0.001",
         restart: object = None,
         batch: object = "believer",
-        region: object = None,
+        region: object = "auto",
         embedding: object = None,
         warp: object = "half_rank",
         *,

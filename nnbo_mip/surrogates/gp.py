@@ -1,7 +1,7 @@
 """Gaussian processes: a kernel, its hyper-parameters by maximum likelihood, an exact posterior.
 
-The likelihood comes from scikit-learn or GPyTorch (`gp_sklearn`, `gp_gpytorch`), the search
-from `gp_fitting`, the belief from `gp_belief`.
+The likelihood comes from scikit-learn or GPyTorch, or is our own (`gp_sklearn`, `gp_gpytorch`,
+`gp_direct`), the search from `gp_fitting`, the belief from `gp_belief`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from nnbo_mip.checks import check_choice, check_count, check_flag, check_number
 from nnbo_mip.errors import InputError, TrainingError, UnsupportedError
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.abstract import Belief, Capability, Surrogate
-from nnbo_mip.surrogates.gp_additive import additive_likelihood
 from nnbo_mip.surrogates.gp_belief import GpBelief, gp_capabilities
+from nnbo_mip.surrogates.gp_direct import direct_likelihood
 from nnbo_mip.surrogates.gp_fitting import Hyperparameters, LengthScalePrior, maximize_likelihood
 from nnbo_mip.surrogates.gp_gpytorch import gpytorch_likelihood
 from nnbo_mip.surrogates.gp_kernels import FORMS, LARGEST_NU, Kernel
@@ -33,7 +33,11 @@ from nnbo_mip.surrogates.observations import (
 
 __all__ = ["GaussianProcess", "GpBelief", "pure"]
 
-LIKELIHOODS = {"sklearn": sklearn_likelihood, "gpytorch": gpytorch_likelihood}
+LIKELIHOODS = {
+    "direct": direct_likelihood,
+    "sklearn": sklearn_likelihood,
+    "gpytorch": gpytorch_likelihood,
+}
 GPYTORCH_NU = (0.5, 1.5, 2.5)
 PRIORS = ("none", "dimension")
 LISTS = (
@@ -65,7 +69,7 @@ class GaussianProcess(Surrogate):
         Where the search starts; with `ard` also one an input.
     groups : tuple of tuple of int, optional
         Disjoint groups of inputs, counted from 0, that hold all of them: the function is a sum of
-        functions of one group each, of equal variance. Not with ``rational_quadratic``.
+        functions of one group each, of equal variance. With the backend ``direct``.
     amplitude : float
         Variance of the function in standardized units: where the search starts.
     mixture : float
@@ -90,7 +94,8 @@ class GaussianProcess(Surrogate):
     standardize_inputs : bool
         Whether inputs are standardized; they are meant to come in model coordinates.
     backend : str
-        ``sklearn``, or ``gpytorch`` (extra ``gpytorch``): whose likelihood is climbed.
+        Whose likelihood is climbed: ``direct``, our own and the quickest, ``sklearn``, or
+        ``gpytorch`` (extra ``gpytorch``).
     pure : bool
         Says to a loop that the uncertainty is to be used as it is; see `scalable`.
     seed : int
@@ -127,7 +132,7 @@ class GaussianProcess(Surrogate):
     normalize: bool = True
     y_range: tuple[float, float] | None = None
     standardize_inputs: bool = False
-    backend: str = "sklearn"
+    backend: str = "direct"
     pure: bool = False
     seed: int = 0
 
@@ -177,8 +182,7 @@ class GaussianProcess(Surrogate):
         hyper = self._start(data.n_inputs)
         diagonal = self.alpha + _factorize(hyper, points, self.alpha)[1]
         if hyper.free and _varies(data.y):
-            likelihood_of = additive_likelihood if self.groups else LIKELIHOODS[self.backend]
-            likelihood = likelihood_of(hyper, points, values, diagonal)
+            likelihood = LIKELIHOODS[self.backend](hyper, points, values, diagonal)
             hyper = maximize_likelihood(likelihood, hyper, self.n_restarts, self.seed)
         factor, jitter = _factorize(hyper, points, diagonal)
         return GpBelief(
@@ -238,15 +242,15 @@ class GaussianProcess(Surrogate):
                 f"y_range takes the place of standardizing; got y_range={self.y_range!r} with "
                 "normalize=False; drop one of them."
             )
-        if self.groups and self.kernel == "rational_quadratic":
+        if self.groups and self.backend != "direct":
             raise UnsupportedError(
-                "a process that is a sum over groups must have the kernel rbf or matern; got "
-                "'rational_quadratic'; choose one of these, or drop the groups."
+                "a process that is a sum over groups must have backend='direct', as libraries have "
+                f"no such kernel; got {self.backend!r}; choose it, or drop the groups."
             )
         if self.backend == "sklearn" and self.kernel == "rational_quadratic" and self.ard:
             raise UnsupportedError(
                 "scikit-learn's rational quadratic kernel must have one length-scale; got "
-                "ard=True; choose ard=False or backend='gpytorch'."
+                "ard=True; choose ard=False, or backend='direct' or 'gpytorch'."
             )
         if self.backend == "gpytorch" and self.kernel == "matern" and self.nu not in GPYTORCH_NU:
             raise UnsupportedError(

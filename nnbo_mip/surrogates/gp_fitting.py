@@ -1,7 +1,8 @@
 r"""Hyper-parameters of largest marginal likelihood: what is searched, and the search.
 
-A library gives the logarithm of the likelihood and its gradient, in the logarithms of the
-free parameters; SciPy's L-BFGS-B climbs it from the given values and from random ones. With a prior
+A library, or `gp_direct`, gives the logarithm of the likelihood and its gradient, in the
+logarithms of the free parameters; SciPy's L-BFGS-B climbs it from the given values and from random
+ones. With a prior
 
     log l_i ~ N(center, width^2)
 

@@ -66,7 +66,9 @@ class Kernel:
     groups: tuple[tuple[int, ...], ...] = ()
 
     def parts(self) -> Iterator[tuple[tuple[int, ...], Kernel]]:
-        """Yield the inputs and the kernel of each group."""
+        """Yield the inputs and the kernel of each group, or of all inputs."""
+        if not self.groups:
+            yield tuple(range(len(self.length_scale))), self
         for columns in self.groups:
             yield (
                 columns,
@@ -100,10 +102,23 @@ class Kernel:
             for columns, part in self.parts():
                 pulled[:, columns] = part.pull(A[:, columns], B[:, columns], weights)
             return pulled
-        slopes = weights * self.amplitude * self.slope(A, B)
+        slopes = weights * self.slope(A, B)
         middle = B.mean(axis=0)  # keeps the difference of products exact far from the origin
         a, b = (A - middle) / self.length_scale, (B - middle) / self.length_scale
         return np.asarray((slopes @ b - slopes.sum(axis=1)[:, None] * a) / self.length_scale)
+
+    def slope(self, A: FloatArray, B: FloatArray) -> FloatArray:
+        """Return a q(r) (n, m) between points (n, d) and (m, d), of a kernel without groups."""
+        return self.amplitude * self._slope(self._distances(A, B))
+
+    def mixture_slope(self, A: FloatArray, B: FloatArray) -> FloatArray:
+        """Return dk / d log m (n, m) of ``rational_quadratic`` between points."""
+        if self.groups:
+            shares = [part.mixture_slope(A[:, c], B[:, c]) for c, part in self.parts()]
+            return np.asarray(np.sum(shares, axis=0))
+        m = self.mixture
+        share = np.square(self._distances(A, B)) / (2.0 * m)
+        return np.asarray(self(A, B) * m * (share / (1.0 + share) - np.log1p(share)))
 
     def frequencies(self, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` draws (count, d) of w / l, for random waves of this kernel."""
@@ -120,10 +135,6 @@ class Kernel:
         else:
             spread = np.ones(count)
         return np.asarray(np.sqrt(spread)[:, None] * directions / self.length_scale)
-
-    def slope(self, A: FloatArray, B: FloatArray) -> FloatArray:
-        """Return q (n, m) between points (n, d) and (m, d); no groups."""
-        return self._slope(self._distances(A, B))
 
     def _distances(self, A: FloatArray, B: FloatArray) -> FloatArray:
         return np.asarray(cdist(A / self.length_scale, B / self.length_scale))

@@ -14,7 +14,7 @@ from benchmarks import regret, regret_drawn, regret_methods, regret_runs, regret
 from benchmarks.regret_plot import draw
 from benchmarks.regret_problems import FUNCTIONS
 from benchmarks.regret_results import Results
-from benchmarks.regret_store import Run, Store
+from benchmarks.regret_store import Run, Store, pack
 from benchmarks.regret_unit import Task, Unit, task_of
 
 UNIT = Unit(
@@ -224,3 +224,25 @@ def test_a_plot_shows_what_has_runs(tmp_path: Path) -> None:
     assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(SystemExit, match="the store has none of random"):
         draw(results, tmp_path / "none.png", ["random"])
+
+
+def test_an_archive_keeps_values_and_steps_and_no_points(tmp_path: Path) -> None:
+    store = Store(tmp_path / "runs.jsonl", tmp_path / "kept.xz")
+    step = {"wall": 1.234567, "gap": None, "status": "optimal", "value": 3.0, "message": ""}
+    run = Run(UNIT, "finished", y=[1.0 / 3.0], x=[[0.5, 0.5]], steps=[step], code="abc")
+    broken = Run(replace(UNIT, seed=1), "error", "no")
+    store.add(run)
+    store.add(broken)
+    pack(store.read().values(), tmp_path / "kept.xz")
+    kept = Store(tmp_path / "none.jsonl", tmp_path / "kept.xz").read()
+    assert list(kept) == [UNIT.key]  # errors are run again
+    assert kept[UNIT.key].y == run.y
+    assert kept[UNIT.key].x == []
+    shown = {"wall": 1.235, "gap": None, "status": "optimal", "message": ""}
+    assert kept[UNIT.key].steps == [shown]
+    said: list[str] = []
+    found = regret_runs.run_missing(
+        [UNIT], Store(tmp_path / "n", tmp_path / "kept.xz"), say=said.append
+    )
+    assert found[UNIT.key].code == "abc"
+    assert said == ["1 runs, 1 of them in the store"]

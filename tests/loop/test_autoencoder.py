@@ -77,6 +77,7 @@ def test_one_point_and_a_batch_have_the_same_images_to_the_last_bit(learned: Any
 
 def test_a_run_in_code_space_finds_what_a_run_in_the_space_does_not() -> None:
     options: dict[str, Any] = {"surrogate": "gp:n_restarts=0", "seed": 1, "initial": 6}
+    options["region"] = "none"
     quick = {"maximizer": "lbfgs:raw_samples=64,starts=2"}
     embedding = Autoencoder(EXAMPLES, **QUICK)
     bent = nm.optimize(distance, SPACE, 14, embedding=embedding, **options, **quick)

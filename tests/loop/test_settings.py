@@ -12,6 +12,7 @@ import pytest
 import nnbo_mip as nm
 from nnbo_mip.loop.defaults import surrogate_for
 from nnbo_mip.loop.optimizer import BayesianOptimizer
+from nnbo_mip.loop.regions import region_of
 from nnbo_mip.space import Integer, Real, Space
 from nnbo_mip.surrogates.brvfl import Brvfl
 from tests.loop.runs import BOX, advance, figures, optimizer
@@ -126,6 +127,17 @@ def test_what_is_left_open_is_the_default_family() -> None:
     settings = BayesianOptimizer([(0.0, 1.0)] * 9).settings
     assert settings.surrogate == surrogate_for("gp", 9)
     assert settings.acquisition == nm.acquisitions.create("ei")
+
+
+def test_a_region_that_is_left_open_is_one_from_seven_coordinates_on() -> None:
+    few = BayesianOptimizer([(0.0, 1.0)] * 6).settings.region
+    many = BayesianOptimizer([(0.0, 1.0)] * 7).settings.region
+    assert few == region_of(None)
+    assert many == region_of("trust:failures=5")
+    assert BayesianOptimizer([(0.0, 1.0)] * 7, region=None).settings.region == region_of(None)
+    sides = [(0.0, 1.0)] * 20
+    embedded = BayesianOptimizer(sides, embedding="hashed:dimension=4").settings
+    assert embedded.region == region_of(None)
 
 
 def test_an_acquisition_that_is_left_open_is_that_of_the_family() -> None:

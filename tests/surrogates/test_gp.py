@@ -259,7 +259,7 @@ def test_ard_sees_which_input_matters() -> None:
     ("options", "match"),
     [
         ({"kernel": "linear"}, "kernel must be one of rbf"),
-        ({"backend": "gpflow"}, "backend must be one of sklearn"),
+        ({"backend": "gpflow"}, "backend must be one of direct, sklearn"),
         ({"nu": 0.0}, "nu must be"),
         ({"nu": 31.0}, "nu must be"),
         ({"alpha": -1e-9}, "alpha must be"),
@@ -276,7 +276,10 @@ def test_ard_sees_which_input_matters() -> None:
         ({"mixture": 3.0, "mixture_bounds": (4.0, 5.0)}, "mixture must lie within"),
         ({"noise_bounds": (1e-6, 1.0)}, "noise must be a number > 0"),
         ({"y_range": (0.0, 1.0), "normalize": False}, "drop one of them"),
-        ({"kernel": "rational_quadratic", "ard": True}, "backend='gpytorch'"),
+        (
+            {"kernel": "rational_quadratic", "ard": True, "backend": "sklearn"},
+            "backend='direct' or 'gpytorch'",
+        ),
         ({"kernel": "matern", "nu": 1.0, "backend": "gpytorch"}, "nu 0.5, 1.5 or 2.5"),
     ],
 )

@@ -271,12 +271,12 @@ def test_mean_and_std_equal_gpytorchs(kernel: str) -> None:
     )
 
 
-@needs_gpytorch
-def test_both_backends_find_the_same() -> None:
+@pytest.mark.parametrize("backend", ["sklearn", pytest.param("gpytorch", marks=needs_gpytorch)])
+def test_all_backends_find_the_same(backend: str) -> None:
     X, y = sample(20, 2)
     options: dict[str, Any] = {"kernel": "matern", "ard": True, "n_restarts": 2}
     ours = GaussianProcess(**options).fit(X, y)
-    other = GaussianProcess(backend="gpytorch", **options).fit(X, y)
+    other = GaussianProcess(backend=backend, **options).fit(X, y)
     probes = np.random.default_rng(9).uniform(-1.0, 1.0, (50, 2))
     np.testing.assert_allclose(ours.mean(probes), other.mean(probes), atol=1e-3)
     np.testing.assert_allclose(ours.std(probes), other.std(probes), atol=1e-3)
