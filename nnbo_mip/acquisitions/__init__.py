@@ -17,7 +17,7 @@ from nnbo_mip.acquisitions.criterion import Choice, Criterion
 from nnbo_mip.acquisitions.evidence import Evidence
 from nnbo_mip.acquisitions.schedules import Schedule
 from nnbo_mip.acquisitions.scorer import Scorer
-from nnbo_mip.heads import Head, MemberHead, MomentHead, Shape, Trend
+from nnbo_mip.heads import Head, MemberHead, MixtureHead, MomentHead, Shape, Trend
 
 __all__ = [
     "Acquisition",
@@ -26,6 +26,7 @@ __all__ = [
     "Evidence",
     "Head",
     "MemberHead",
+    "MixtureHead",
     "MomentHead",
     "Schedule",
     "Scorer",

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.errors import UnsupportedError
-from nnbo_mip.heads import Head, MemberHead, MomentHead
+from nnbo_mip.heads import Head, MemberHead, MixtureHead, MomentHead
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.abstract import Belief, Capability
 
@@ -36,6 +36,9 @@ class Scorer:
         points = self.belief.check_points(X)
         if isinstance(self.head, MemberHead):
             return self.head.score(self._members(points))
+        if isinstance(self.head, MixtureHead):
+            mixture = self.belief.mixture(points)
+            return self.head.score(mixture.weights, mixture.means, mixture.stds)
         head = self._moment_head()
         if not head.reads_std:
             mean = self.belief.mean(points)
@@ -47,6 +50,9 @@ class Scorer:
         """Whether `gradient` can be asked."""
         if isinstance(self.head, MemberHead) and not self.draws:
             offered = type(self.belief).member_gradients is not Belief.member_gradients
+            return offered and Capability.GRADIENT in self.belief.capabilities
+        if isinstance(self.head, MixtureHead):
+            offered = type(self.belief).mixture_slopes is not Belief.mixture_slopes
             return offered and Capability.GRADIENT in self.belief.capabilities
         read = self.draws or (self.belief,)
         return all(Capability.GRADIENT in belief.capabilities for belief in read)
@@ -63,15 +69,24 @@ class Scorer:
             slopes = self.head.gradient(members)
             gradient = np.einsum("nm,nmd->nd", slopes, self._member_gradients(points))
             return self.head.score(members), np.asarray(gradient)
+        if isinstance(self.head, MixtureHead):
+            return self._of_mixture(points, self.head)
         local, head = self.belief.differentiate(points), self._moment_head()
         by_mean, by_std = head.gradient(local.mean, local.std)
         gradient = by_mean[:, None] * local.mean_gradient + by_std[:, None] * local.std_gradient
         return head.score(local.mean, local.std), gradient
 
+    def _of_mixture(self, points: FloatArray, head: MixtureHead) -> tuple[FloatArray, FloatArray]:
+        mixture, slopes = self.belief.mixture(points), self.belief.mixture_slopes(points)
+        read = mixture.weights, mixture.means, mixture.stds
+        parts = zip(head.gradient(*read), (slopes.weights, slopes.means, slopes.stds), strict=True)
+        gradient = sum(np.einsum("nk,nkd->nd", by, slope) for by, slope in parts)
+        return head.score(*read), np.asarray(gradient)
+
     def _moment_head(self) -> MomentHead:
         if not isinstance(self.head, MomentHead):
             raise UnsupportedError(
-                "a head must be a MomentHead or a MemberHead; got a "
+                "a head must be a MomentHead, a MemberHead or a MixtureHead; got a "
                 f"{type(self.head).__name__}; derive it from one of them."
             )
         return self.head

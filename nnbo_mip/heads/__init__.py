@@ -15,6 +15,7 @@ from __future__ import annotations
 from nnbo_mip.heads.abstract import (
     Head,
     MemberHead,
+    MixtureHead,
     MomentHead,
     RatioHead,
     Shape,
@@ -24,6 +25,7 @@ from nnbo_mip.heads.empirical import EmpiricalImprovement
 from nnbo_mip.heads.entropy import MaxValueEntropy
 from nnbo_mip.heads.improvement import ExpectedImprovement
 from nnbo_mip.heads.linear import LinearHead
+from nnbo_mip.heads.mixtures import MixtureImprovement, MixtureQuantile, SampledImprovement
 from nnbo_mip.heads.noisy import AugmentedEI, QuantileImprovement
 from nnbo_mip.heads.probability import ProbabilityOfImprovement
 
@@ -35,10 +37,14 @@ __all__ = [
     "LinearHead",
     "MaxValueEntropy",
     "MemberHead",
+    "MixtureHead",
+    "MixtureImprovement",
+    "MixtureQuantile",
     "MomentHead",
     "ProbabilityOfImprovement",
     "QuantileImprovement",
     "RatioHead",
+    "SampledImprovement",
     "Shape",
     "Trend",
 ]

@@ -27,6 +27,8 @@ class Shape(StrEnum):
     """A rising function of (mean - threshold) / std."""
     EMPIRICAL = "empirical"
     """An average over members of a rising function of each."""
+    MIXTURE = "mixture"
+    """A score of the components of a mixture: nothing is proven about it."""
     BOXES = "boxes"
     """None of these: bounds over boxes from `MomentHead.largest` alone."""
 
@@ -176,6 +178,58 @@ class MemberHead(Head):
                 f"{values.shape}{' with NaN' if np.isnan(values).any() else ''}; mend the belief."
             )
         return values
+
+
+class MixtureHead(Head):
+    """A head that reads the weights, means and stds (n, K) of a mixture of normal components.
+
+    Notes
+    -----
+    A score does not fall where a mean rises.
+    """
+
+    shape = Shape.MIXTURE
+
+    def score(
+        self, weights: npt.ArrayLike, means: npt.ArrayLike, stds: npt.ArrayLike
+    ) -> FloatArray:
+        """Return the scores (n,) of mixtures."""
+        with np.errstate(over="ignore"):
+            return self._score(*self._check(weights, means, stds))
+
+    def gradient(
+        self, weights: npt.ArrayLike, means: npt.ArrayLike, stds: npt.ArrayLike
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the derivatives (n, K) by weights, means and stds, each at most `STEEPEST`."""
+        with np.errstate(over="ignore"):
+            slopes = self._gradient(*self._check(weights, means, stds))
+        by_weight, by_mean, by_std = (np.clip(one, -STEEPEST, STEEPEST) for one in slopes)
+        return by_weight, by_mean, by_std
+
+    @abc.abstractmethod
+    def _score(self, weights: FloatArray, means: FloatArray, stds: FloatArray) -> FloatArray:
+        """Return scores."""
+
+    @abc.abstractmethod
+    def _gradient(
+        self, weights: FloatArray, means: FloatArray, stds: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return derivatives by weights, means and stds, never NaN."""
+
+    @staticmethod
+    def _check(
+        weights: npt.ArrayLike, means: npt.ArrayLike, stds: npt.ArrayLike
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        shares = np.asarray(weights, dtype=np.float64)
+        middles, widths = checked_moments(means, stds)
+        same = shares.ndim == 2 and shares.shape == middles.shape and shares.shape[1] > 0
+        if not same or not (shares >= 0.0).all():
+            raise InputError(
+                "a mixture must have weights >= 0, means and stds of one shape (n, K), one column "
+                f"a component; got shapes {shares.shape} and {middles.shape}"
+                f"{' with NaN or a negative weight' if same else ''}; mend the belief."
+            )
+        return shares, middles, widths
 
 
 def standardized(margin: FloatArray, std: FloatArray) -> FloatArray:

@@ -69,23 +69,23 @@ def completed(
     rng : numpy.random.Generator
         From which uniform points are drawn for those that are missing.
     """
-    kept = _distinct(points, known)[:n]
+    kept = distinct(points, known)[:n]
     for _ in range(ROUNDS):
         if len(kept) == n:
             break
         drawn = uniform_points(domain, n - len(kept), rng)
-        kept = np.concatenate([kept, _distinct(drawn, np.concatenate([known, kept]))])
+        kept = np.concatenate([kept, distinct(drawn, np.concatenate([known, kept]))])
     while len(kept) < n:
         others = np.concatenate([known, kept])
         try:
             drawn = domain.away_from(others, SAME).sample(n - len(kept), rng)
         except InputError:  # which says that nothing is left
             break
-        kept = np.concatenate([kept, _distinct(drawn, others)])
+        kept = np.concatenate([kept, distinct(drawn, others)])
     return kept
 
 
-def _distinct(points: FloatArray, known: FloatArray) -> FloatArray:
+def distinct(points: FloatArray, known: FloatArray) -> FloatArray:
     """Return the points (m, d) that repeat neither a known nor an earlier one."""
     others = np.concatenate([known, points])
     fresh = np.zeros(len(others), dtype=np.bool_)

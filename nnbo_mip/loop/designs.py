@@ -67,6 +67,7 @@ registry: Registry[Design] = Registry(
         "sobol": f"{_ROOM}.spread_designs:Sobol",
         "lhs": f"{_ROOM}.spread_designs:LatinHypercube",
         "maximin": f"{_ROOM}.spread_designs:Maximin",
+        "grid": f"{_ROOM}.grid_design:GridDesign",
         "given": f"{_ROOM}.given_design:Given",
     },
     group="nnbo_mip.designs",

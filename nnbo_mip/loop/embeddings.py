@@ -1,14 +1,15 @@
-r"""Linear embeddings: a search in few coordinates for a function of many.
+r"""Embeddings: a search in few coordinates for a function of many.
 
 Where a function of k variables depends on few of them, or on few combinations, a random subspace
 of few dimensions e is likely to hold points about as good as the best. Models learn, and points
 are looked for and proven, in z of [-1, 1]^e; the user sees x alone. With M the matrix of
-`nnbo_mip.space.embedded_space`,
+`nnbo_mip.space.linear_embedding`,
 
     rembo:    M = sqrt(e) A,  A_ij normal;              x is clipped to its box,
     hashed:   M_ij = s_i where j = h(i), else 0;        h: buckets of equal size, s_i = 1 or -1.
 
-The hashed embedding needs no clipping. M is drawn from the run's seed.
+The hashed embedding needs no clipping. M is drawn from the run's seed. `autoencoder` learns a
+bent surface instead, from examples.
 
 >>> from nnbo_mip.loop.embeddings import embedding_of
 >>> from nnbo_mip.space import Space
@@ -36,6 +37,7 @@ from nnbo_mip.errors import InputError
 from nnbo_mip.registry import Registry
 from nnbo_mip.space.arrays import FloatArray, IntArray
 from nnbo_mip.space.embedded_space import EmbeddedSpace
+from nnbo_mip.space.linear_embedding import LinearEmbeddedSpace
 from nnbo_mip.space.space import Space
 
 
@@ -77,7 +79,7 @@ class LinearEmbedding(Embedding):
         """Refuse options that are none."""
         check_count("dimension", self.dimension)
 
-    def embedded(self, space: Space, seed: int) -> EmbeddedSpace:
+    def embedded(self, space: Space, seed: int) -> LinearEmbeddedSpace:
         """Return the space as models see it."""
         domain = space.model()
         moving = np.flatnonzero(domain.lower < domain.upper)
@@ -88,7 +90,7 @@ class LinearEmbedding(Embedding):
             )
         matrix = np.zeros((domain.dimension, self.dimension))
         matrix[moving] = self._drawn(len(moving), np.random.default_rng(seed))
-        return EmbeddedSpace(space, matrix)
+        return LinearEmbeddedSpace(space, matrix)
 
     @abc.abstractmethod
     def _drawn(self, sides: int, rng: np.random.Generator) -> FloatArray:
@@ -141,6 +143,7 @@ registry: Registry[Embedding] = Registry(
         "none": f"{__name__}:NoEmbedding",
         "rembo": f"{__name__}:Rembo",
         "hashed": f"{__name__}:Hashed",
+        "autoencoder": "nnbo_mip.loop.autoencoder:Autoencoder",
     },
     group="nnbo_mip.embeddings",
 )

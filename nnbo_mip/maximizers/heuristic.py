@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from nnbo_mip.checks import check_count
 from nnbo_mip.exact.inputs import as_time_limit
@@ -26,6 +27,9 @@ class Heuristic(Maximizer):
     time_limit : float
         Wall seconds.
     """
+
+    starts_first: ClassVar[bool] = True
+    """Whether the given starts are scored before `_search`, which otherwise does it itself."""
 
     evaluations: int = 10_000
     time_limit: float = math.inf
@@ -52,7 +56,7 @@ class Heuristic(Maximizer):
         if not is_empty(target.domain):
             with interruptible(search.monitor.interrupt):
                 try:
-                    if len(request.starts):
+                    if self.starts_first and len(request.starts):
                         search.values(request.starts)
                     self._search(search, request)
                 except BudgetSpent:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from nnbo_mip.acquisitions.scorer import Scorer
-from nnbo_mip.heads import MemberHead
+from nnbo_mip.errors import UnsupportedError
+from nnbo_mip.heads import MemberHead, MixtureHead
 from nnbo_mip.heads.objective import Objective
 from nnbo_mip.maximizers.readouts_of_beliefs import readout_of
 from nnbo_mip.maximizers.readouts_of_draws import readout_of_draws
@@ -14,6 +15,12 @@ def objective_of(scorer: Scorer) -> Objective:
 
     Raises `UnsupportedError` where no readout has proven bounds.
     """
+    if isinstance(scorer.head, MixtureHead):
+        raise UnsupportedError(
+            "a score must read mean and std, or members, to be maximized exactly; this one reads "
+            f"the mixture of a {scorer.belief.family} belief; choose empirical_ei or empirical_pi "
+            "where the belief has members, or a heuristic maximizer."
+        )
     if scorer.draws:
         return Objective(readout_of_draws(scorer.draws), scorer.head)
     members = isinstance(scorer.head, MemberHead)

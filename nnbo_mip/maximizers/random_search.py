@@ -26,11 +26,16 @@ class Random(Heuristic):
 
     name: ClassVar[str] = "random"
     abilities: ClassVar[Abilities] = Abilities()
+    starts_first: ClassVar[bool] = False
+    """Where all points score the same, the first random one wins and not a known one."""
 
     def _search(self, search: Search, request: Request) -> None:
         rng = np.random.default_rng(request.seed)
-        while search.left:
-            points = sampled(search.domain, min(BATCH, search.left), rng)
+        left = search.left - len(request.starts)
+        while left:
+            points = sampled(search.domain, min(BATCH, left), rng)
             if not len(points):
-                return
+                break
             search.values(points)
+            left -= len(points)
+        search.values(request.starts)

@@ -27,6 +27,7 @@ from nnbo_mip.surrogates.features import RandomFeatures
 from nnbo_mip.surrogates.forest_belief import ForestBelief
 from nnbo_mip.surrogates.gp_belief import GpBelief
 from nnbo_mip.surrogates.members import MemberBelief
+from nnbo_mip.surrogates.mixture_belief import MixtureBelief
 from nnbo_mip.surrogates.nomu_belief import NomuBelief
 from nnbo_mip.surrogates.observations import Standardization
 
@@ -56,6 +57,12 @@ def readout_of(belief: Belief, members: bool = False) -> Readout:
     if isinstance(belief, ForestBelief):
         trees, variance = belief.trees, "total" if belief.spread == "total" else "between"
         return TreeReadout(trees.nodes, trees.roots, trees.n_inputs, variance, belief.scale)
+    if isinstance(belief, MixtureBelief):
+        raise UnsupportedError(
+            "a belief must be piecewise linear, a hidden layer of tanh or a Gaussian process to be "
+            f"maximized exactly; the weights of a {belief.family} belief's components are ratios "
+            "of exponentials; choose another surrogate, or a heuristic maximizer."
+        )
     if isinstance(belief, BrvflBelief):
         white = belief.posterior.whiten(np.eye(belief.features.n_features))
         factor = belief.scale * belief.units.y_scale
@@ -107,6 +114,12 @@ def _of_process(belief: GpBelief) -> GpReadout:
         raise UnsupportedError(
             "a draw of a Gaussian process is a sum of many waves and has no proven bounds; choose "
             "another surrogate for exact Thompson sampling, or a heuristic maximizer."
+        )
+    if belief.kernel.groups:
+        raise UnsupportedError(
+            "a Gaussian process must have one kernel of all inputs to be maximized exactly; this "
+            f"one is a sum over {len(belief.kernel.groups)} groups; drop the groups, or choose a "
+            "heuristic maximizer."
         )
     kernel, units = belief.kernel, belief.units
     return GpReadout(

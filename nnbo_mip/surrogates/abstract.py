@@ -15,6 +15,7 @@ import numpy.typing as npt
 from nnbo_mip.errors import InputError, UnsupportedError
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.network.graph import Network
+from nnbo_mip.surrogates.mixture import Mixture, MixtureSlopes
 
 Array = npt.NDArray[Any]
 
@@ -37,6 +38,8 @@ class Capability(StrEnum):
     """`Belief.noise_std` is an estimate; without it, it is zero by definition."""
     TREES = "trees"
     """`ForestBelief.trees`: mean and members are those of trees, constant between thresholds."""
+    MIXTURE = "mixture"
+    """`Belief.mixture`: the normal components of a predictive that is not normal itself."""
     RATIO = "ratio"
     """`Belief.ratio` and `Belief.latent` instead of mean and std: a density ratio."""
 
@@ -113,6 +116,17 @@ class Belief(abc.ABC):
         raise UnsupportedError(
             f"the members of a {self.family} belief must have gradients for this; it has no "
             "member_gradients; choose a maximizer without gradients."
+        )
+
+    def mixture(self, X: npt.ArrayLike) -> Mixture:
+        """Weights, means and stds (n, K) of the components of the predictive."""
+        raise self._lacks(Capability.MIXTURE)
+
+    def mixture_slopes(self, X: npt.ArrayLike) -> MixtureSlopes:
+        """Gradients (n, K, d) of the weights, means and stds of `mixture`."""
+        raise UnsupportedError(
+            f"the components of a {self.family} belief must have gradients for this; it has no "
+            "mixture_slopes; choose a maximizer without gradients."
         )
 
     def differentiate(self, X: npt.ArrayLike) -> Local:

@@ -42,6 +42,11 @@ registry: Registry[Surrogate] = Registry(
         "tpe": f"{_ROOM}.tpe:Tpe",
         "bore": f"{_ROOM}.bore:Bore",
         "boggn": f"{_ROOM}.boggn:Boggn",
+        "average": f"{_ROOM}.average:Average",
+        "empirical": f"{_ROOM}.empirical:Empirical",
+        "kde": f"{_ROOM}.kde:Kde",
+        "gmm": f"{_ROOM}.gmm:Gmm",
+        "spn": f"{_ROOM}.spn:Spn",
     },
     group="nnbo_mip.surrogates",
 )

@@ -67,6 +67,9 @@ class GaussianProcess(Surrogate):
         Whether every input has its own length-scale.
     length_scale : float or tuple of float
         Where the search starts; with `ard` also one an input.
+    groups : tuple of tuple of int, optional
+        Disjoint groups of inputs, counted from 0, that hold all of them: the function is a sum of
+        functions of one group each, of equal variance. With the backend ``direct``.
     amplitude : float
         Variance of the function in standardized units: where the search starts.
     mixture : float
@@ -115,6 +118,7 @@ class GaussianProcess(Surrogate):
     nu: float = 2.5
     ard: bool = False
     length_scale: float | tuple[float, ...] = 1.0
+    groups: tuple[tuple[int, ...], ...] | None = None
     length_scale_prior: str = "none"
     amplitude: float = 1.0
     mixture: float = 1.0
@@ -138,6 +142,8 @@ class GaussianProcess(Surrogate):
             given = getattr(self, name)
             if isinstance(given, list):  # as JSON and TOML have it
                 object.__setattr__(self, name, tuple(given))
+        if self.groups is not None:
+            object.__setattr__(self, "groups", check_groups(self.groups))
         check_choice("kernel", self.kernel, FORMS)
         check_choice("backend", self.backend, tuple(LIKELIHOODS))
         check_choice("length_scale_prior", self.length_scale_prior, PRIORS)
@@ -187,12 +193,18 @@ class GaussianProcess(Surrogate):
                 f"length_scale must be a number or one for each of the {d} inputs; got "
                 f"{self.length_scale!r}; give as many as X has columns."
             )
+        if self.groups and sum(map(len, self.groups)) != d:
+            raise InputError(
+                f"the groups must hold each of the {d} inputs once; got {self.groups!r:.80}; give "
+                "as many inputs as X has columns."
+            )
         kernel = Kernel(
             self.kernel,
             np.broadcast_to(lengths, (d,)).copy(),
             float(self.amplitude),
             float(self.nu),
             float(self.mixture),
+            self.groups or (),
         )
         bounds = {
             "amplitude": self.amplitude_bounds,
@@ -220,6 +232,11 @@ class GaussianProcess(Surrogate):
             raise InputError(
                 f"y_range takes the place of standardizing; got y_range={self.y_range!r} with "
                 "normalize=False; drop one of them."
+            )
+        if self.groups and self.backend != "direct":
+            raise UnsupportedError(
+                "a process that is a sum over groups must have backend='direct', as libraries have "
+                f"no such kernel; got {self.backend!r}; choose it, or drop the groups."
             )
         if self.backend == "sklearn" and self.kernel == "rational_quadratic" and self.ard:
             raise UnsupportedError(
@@ -323,3 +340,19 @@ def factorize(
         "the kernel matrix must have a Cholesky factor; it has none at any diagonal, so X holds "
         "numbers that are too large; scale X to [-1, 1]."
     )
+
+
+def check_groups(given: object) -> tuple[tuple[int, ...], ...]:
+    """Return disjoint groups that hold the inputs 0, 1, …, each once."""
+    rows = list(given) if isinstance(given, tuple | list) else []
+    members = [one for row in rows if isinstance(row, tuple | list) for one in row]
+    whole = all(isinstance(row, tuple | list) and len(row) for row in rows) and bool(rows)
+    counted = all(
+        isinstance(one, int | np.integer) and not isinstance(one, bool) for one in members
+    )
+    if not (whole and counted and sorted(members) == list(range(len(members)))):
+        raise InputError(
+            "groups must be a tuple of groups of inputs that hold each of 0, 1, … once; got "
+            f"{given!r:.80}; write ((0, 1), (2,)), say."
+        )
+    return tuple(tuple(int(one) for one in row) for row in rows)

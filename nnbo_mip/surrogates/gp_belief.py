@@ -183,6 +183,8 @@ class GpBelief(Belief):
             "scale": np.array(self.scale),
             **standardization_arrays(self.units),
         }
+        if self.kernel.groups:
+            arrays["groups"] = _labels(self.kernel.groups, self.n_inputs)
         if self.waves is not None:
             arrays["frequencies"] = self.waves.frequencies
             arrays["cosines"], arrays["sines"] = self.waves.cosines, self.waves.sines
@@ -199,12 +201,17 @@ class GpBelief(Belief):
             m = len(arrays["frequencies"])
             shapes |= {"frequencies": (m, d), "cosines": (m,), "sines": (m,)}
             waves = Waves(arrays["frequencies"], arrays["cosines"], arrays["sines"])
+        groups: tuple[tuple[int, ...], ...] = ()
+        if "groups" in arrays:
+            labels = arrays["groups"]
+            shapes["groups"] = (d,)
+            groups = tuple(tuple(np.flatnonzero(labels == g).tolist()) for g in np.unique(labels))
         wrong = [name for name, shape in shapes.items() if arrays[name].shape != shape]
         form = str(arrays["kernel"])
         if wrong or form not in FORMS:
             raise ValueError(f"kernel {form:.20}, arrays of wrong shape: {wrong}")
-        numbers = (float(arrays[name]) for name in ("amplitude", "nu", "mixture"))
-        kernel = Kernel(form, arrays["length_scale"], *numbers)
+        amplitude, nu, mixture = (float(arrays[name]) for name in ("amplitude", "nu", "mixture"))
+        kernel = Kernel(form, arrays["length_scale"], amplitude, nu, mixture, groups)
         return cls(
             kernel,
             arrays["points"],
@@ -269,3 +276,11 @@ class GpBelief(Belief):
             self.units.y_scale * slope / self.units.x_scale,
             self._factor * std_slope / self.units.x_scale,
         )
+
+
+def _labels(groups: tuple[tuple[int, ...], ...], d: int) -> npt.NDArray[np.int64]:
+    """Return the number of the group (d,) of each input."""
+    labels = np.empty(d, dtype=np.int64)
+    for index, columns in enumerate(groups):
+        labels[list(columns)] = index
+    return labels

@@ -13,7 +13,8 @@ the log likelihood and its slopes in the logarithms of the parameters are
 
 where q is the slope of the kernel (see `gp_kernels`). As M is symmetric, the last sum is
 2 (sum_i m_i x_ic^2 - x_c . M x_c) with the row sums m: one matrix product for all c, where
-libraries keep an n x n matrix for each input.
+libraries keep an n x n matrix for each input. Where the kernel is a sum over groups of inputs, a q
+is that of the group of c.
 """
 
 from __future__ import annotations
@@ -66,10 +67,11 @@ def direct_likelihood(
         if "mixture" in hyper.ranges:
             slopes["mixture"] = np.array([np.sum(shares * kernel.mixture_slope(X, X))])
         if "length_scale" in hyper.ranges:
-            pulls = shares * kernel.slope(X, X)
-            sums = 2.0 * (
-                pulls.sum(axis=1) @ squares - np.einsum("ic,ic->c", centred, pulls @ centred)
-            )
+            sums = np.empty(X.shape[1])
+            for columns, part in kernel.parts():
+                pulls, own = shares * part.slope(X[:, columns], X[:, columns]), centred[:, columns]
+                turned = np.einsum("ic,ic->c", own, pulls @ own)
+                sums[list(columns)] = 2.0 * (pulls.sum(axis=1) @ squares[:, columns] - turned)
             lengths = sums / np.square(kernel.length_scale)
             slopes["length_scale"] = lengths if hyper.ard else np.array([lengths.sum()])
         if "noise" in hyper.ranges:

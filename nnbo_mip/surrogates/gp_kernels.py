@@ -13,13 +13,18 @@ the kernel is k(x, x') = a rho(r). Its gradient needs the slope q(r) = -rho'(r) 
 
     dk/dx_i = -a q(r) (x_i - x'_i) / l_i^2.
 
+With G disjoint groups of inputs that hold all of them, the function is a sum of functions of one
+group each: k(x, x') = (a / G) sum_g rho(r_g), r_g the distance in the inputs of g alone.
+
 Each rho is the mean of cos(w . (x - x') / l) over w = sqrt(s) z, z ~ N(0, I), with s = 1
-(rbf), 1 / Gamma(nu, rate nu) (matern) or Gamma(m, rate m) (rational quadratic).
+(rbf), 1 / Gamma(nu, rate nu) (matern) or Gamma(m, rate m) (rational quadratic); with groups, w
+is that of a random one and 0 elsewhere.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -49,6 +54,8 @@ class Kernel:
         Smoothness of ``matern``.
     mixture : float
         m of ``rational_quadratic``.
+    groups : tuple of tuple of int
+        Inputs of each group; none for one function of all inputs.
     """
 
     form: str
@@ -56,9 +63,28 @@ class Kernel:
     amplitude: float = 1.0
     nu: float = 2.5
     mixture: float = 1.0
+    groups: tuple[tuple[int, ...], ...] = ()
+
+    def parts(self) -> Iterator[tuple[tuple[int, ...], Kernel]]:
+        """Yield the inputs and the kernel of each group, or of all inputs."""
+        if not self.groups:
+            yield tuple(range(len(self.length_scale))), self
+        for columns in self.groups:
+            yield (
+                columns,
+                replace(
+                    self,
+                    length_scale=self.length_scale[list(columns)],
+                    amplitude=self.amplitude / len(self.groups),
+                    groups=(),
+                ),
+            )
 
     def __call__(self, A: FloatArray, B: FloatArray) -> FloatArray:
         """Return k (n, m) between points (n, d) and (m, d)."""
+        if self.groups:
+            shares = [part(A[:, columns], B[:, columns]) for columns, part in self.parts()]
+            return np.asarray(np.sum(shares, axis=0))
         return self.amplitude * self._correlation(self._distances(A, B))
 
     def pull(self, A: FloatArray, B: FloatArray, weights: FloatArray) -> FloatArray:
@@ -71,17 +97,25 @@ class Kernel:
         weights : (n, m) or (m,) array
             Factors of the gradients.
         """
+        if self.groups:
+            pulled = np.zeros_like(A)
+            for columns, part in self.parts():
+                pulled[:, columns] = part.pull(A[:, columns], B[:, columns], weights)
+            return pulled
         slopes = weights * self.slope(A, B)
         middle = B.mean(axis=0)  # keeps the difference of products exact far from the origin
         a, b = (A - middle) / self.length_scale, (B - middle) / self.length_scale
         return np.asarray((slopes @ b - slopes.sum(axis=1)[:, None] * a) / self.length_scale)
 
     def slope(self, A: FloatArray, B: FloatArray) -> FloatArray:
-        """Return a q(r) (n, m) between points (n, d) and (m, d)."""
+        """Return a q(r) (n, m) between points (n, d) and (m, d), of a kernel without groups."""
         return self.amplitude * self._slope(self._distances(A, B))
 
     def mixture_slope(self, A: FloatArray, B: FloatArray) -> FloatArray:
         """Return dk / d log m (n, m) of ``rational_quadratic`` between points."""
+        if self.groups:
+            shares = [part.mixture_slope(A[:, c], B[:, c]) for c, part in self.parts()]
+            return np.asarray(np.sum(shares, axis=0))
         m = self.mixture
         share = np.square(self._distances(A, B)) / (2.0 * m)
         return np.asarray(self(A, B) * m * (share / (1.0 + share) - np.log1p(share)))
@@ -89,6 +123,11 @@ class Kernel:
     def frequencies(self, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` draws (count, d) of w / l, for random waves of this kernel."""
         directions = rng.standard_normal((count, len(self.length_scale)))
+        if self.groups:
+            chosen = rng.integers(len(self.groups), size=count)
+            for index, columns in enumerate(self.groups):
+                others = np.setdiff1d(np.arange(len(self.length_scale)), columns)
+                directions[np.ix_(chosen == index, others)] = 0.0
         if self.form == "matern":
             spread = 1.0 / rng.gamma(self.nu, 1.0 / self.nu, count)
         elif self.form == "rational_quadratic":

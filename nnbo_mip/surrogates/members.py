@@ -12,6 +12,9 @@ sqrt(scale) under variance, so that their spread is always the std.
 
 Noisy members predict a variance beside the value, softplus of their second output, to which
 the square of a constant noise is added.
+
+Members are a mixture of equal weights too, of stds that are zero, or the noise where it is
+included; under the spread std its moments are those of the belief.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from nnbo_mip.network.affine import Affine, FloatArray
 from nnbo_mip.network.builder import GraphBuilder
 from nnbo_mip.network.graph import Network
 from nnbo_mip.surrogates.abstract import Belief, Capability, Local, check_scale
+from nnbo_mip.surrogates.mixture import Mixture, MixtureSlopes
 from nnbo_mip.surrogates.observations import Standardization
 from nnbo_mip.surrogates.stack import Stack
 from nnbo_mip.surrogates.storage import standardization_arrays, standardization_of
@@ -40,7 +44,7 @@ def member_capabilities(activation: str, noisy: bool) -> frozenset[Capability]:
     """Return what a belief of members offers, from what is known before fitting."""
     offered = {
         *(Capability.MEAN, Capability.STD, Capability.MEMBERS),
-        *(Capability.DRAWS, Capability.GRADIENT),
+        *(Capability.DRAWS, Capability.GRADIENT, Capability.MIXTURE),
     }
     if activation == "relu":
         offered.add(Capability.NETWORK)
@@ -150,6 +154,28 @@ class MemberBelief(Belief):
         moved = center + self._reach * (gradients - center)
         return np.asarray((moved * self.units.y_scale / self.units.x_scale).transpose(1, 0, 2))
 
+    def mixture(self, X: npt.ArrayLike) -> Mixture:
+        """Members (n, M) of equal weight; their stds are zero, or the noise if it is included."""
+        members = self.members(X)
+        stds = np.zeros_like(members)
+        if self.include_noise:
+            stds = np.hypot(stds, self._noise_of_members(self._outputs(X)).T)
+        return Mixture(np.full_like(members, 1.0 / members.shape[1]), members, stds)
+
+    def mixture_slopes(self, X: npt.ArrayLike) -> MixtureSlopes:
+        """Gradients (n, M, d) of `mixture`."""
+        means = self.member_gradients(X)
+        stds = np.zeros_like(means)
+        if self.include_noise and self.is_noisy:
+            u = self.units.inward(self.check_points(X))
+            raw, raw_gradient = self.stack.differentiate(u, output=1)
+            logistic = np.exp(-np.logaddexp(0.0, -raw))  # derivative of softplus
+            noise = self._noise_of_members(self.stack.evaluate(u))
+            rate = 0.5 * self.units.y_scale**2 * logistic / noise
+            slopes = rate[..., None] * raw_gradient / self.units.x_scale
+            stds = slopes.transpose(1, 0, 2)
+        return MixtureSlopes(np.zeros_like(means), means, stds)
+
     def draw(self, seed: int) -> MemberBelief:
         """Return one member, chosen by the seed; its std is zero.
 
@@ -249,6 +275,13 @@ class MemberBelief(Belief):
             return np.full(outputs.shape[1], self.noise)
         variance = np.logaddexp(0.0, outputs[:, :, 1]).mean(axis=0)
         return np.asarray(np.hypot(self.units.y_scale * np.sqrt(variance), self.noise))
+
+    def _noise_of_members(self, outputs: FloatArray) -> FloatArray:
+        """Return the deviation (M, n) of an observation from each member."""
+        if not self.is_noisy:
+            return np.full(outputs.shape[:2], self.noise)
+        own = self.units.y_scale * np.sqrt(np.logaddexp(0.0, outputs[:, :, 1]))
+        return np.asarray(np.hypot(own, self.noise))
 
     def _with_noise(
         self, u: FloatArray, std: FloatArray, gradient: FloatArray

@@ -18,7 +18,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nnbo_mip.acquisitions import Acquisition, Head, MemberHead, MomentHead, Shape, Trend, create
+from nnbo_mip.acquisitions import (
+    Acquisition,
+    Head,
+    MemberHead,
+    MixtureHead,
+    MomentHead,
+    Shape,
+    Trend,
+    create,
+)
 from nnbo_mip.errors import InputError, UnsupportedError
 from nnbo_mip.heads import RatioHead
 from nnbo_mip.network.affine import FloatArray
@@ -61,6 +70,14 @@ class AcquisitionContract(abc.ABC):
         std[:: n // 8] = 0.0
         return getattr(head, "threshold", 0.0) + 2.0 * rng.standard_normal(n), std
 
+    @staticmethod
+    def mixtures(head: Head, n: int = 60) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return weights, means on both sides of the threshold, and stds, each (n, 4)."""
+        rng = np.random.default_rng(6)
+        weights = rng.uniform(0.1, 1.0, (n, 4))
+        means = getattr(head, "threshold", 0.0) + 2.0 * rng.standard_normal((n, 4))
+        return (weights / weights.sum(axis=1, keepdims=True), means, rng.uniform(0.1, 2.0, (n, 4)))
+
     # -- options ------------------------------------------------------------------------
 
     def test_it_is_a_frozen_dataclass_with_a_name(self) -> None:
@@ -95,7 +112,7 @@ class AcquisitionContract(abc.ABC):
 
     def test_the_head_is_frozen_numbers_and_the_same_for_the_same_data(self) -> None:
         head = self.head()
-        assert isinstance(head, MomentHead | MemberHead)
+        assert isinstance(head, MomentHead | MemberHead | MixtureHead)
         assert dataclasses.is_dataclass(head)
         assert head == self.head()
         for field in dataclasses.fields(head):
@@ -164,6 +181,26 @@ class AcquisitionContract(abc.ABC):
         # Within a step of a kink, or a jump, the difference quotient is no derivative.
         assert agreeing.all(axis=1).mean() >= 0.9
 
+    def test_a_mixture_head_knows_its_slopes(self) -> None:
+        head = self.head()
+        if not isinstance(head, MixtureHead):
+            pytest.skip("reads no mixture")
+        parts, step = self.mixtures(head), 1e-6
+        slopes = head.gradient(*parts)
+        assert all(slope.shape == parts[0].shape for slope in slopes)
+        agreeing = np.ones(len(parts[0]), dtype=bool)
+        for place, slope in enumerate(slopes):
+            for column in range(parts[0].shape[1]):
+                ends = []
+                for sign in (1.0, -1.0):
+                    moved = [part.copy() for part in parts]
+                    moved[place][:, column] += sign * step
+                    ends.append(head.score(*moved))
+                quotient = (ends[0] - ends[1]) / (2.0 * step)
+                agreeing &= np.isclose(slope[:, column], quotient, rtol=1e-4, atol=1e-6)
+        # Within a step of a kink the difference quotient is no derivative.
+        assert agreeing.mean() >= 0.9
+
     # -- what the head declares -------------------------------------------------------------
 
     def test_the_score_moves_as_its_trends_say(self) -> None:
@@ -224,6 +261,14 @@ class AcquisitionContract(abc.ABC):
             raised = members + np.random.default_rng(7).uniform(0.0, 1.0, members.shape)
             self._moves(Trend.RISING, head.score(members), head.score(raised))
             return
+        if isinstance(head, MixtureHead):
+            assert head.shape is Shape.MIXTURE
+            weights, means, stds = self.mixtures(head)
+            raised = means + np.random.default_rng(7).uniform(0.0, 1.0, means.shape)
+            self._moves(
+                Trend.RISING, head.score(weights, means, stds), head.score(weights, raised, stds)
+            )
+            return
         head = self._moment_head()
         assert isinstance(head, RatioHead) is (head.shape is Shape.RATIO)
         (mean, std), order = self.moments(head), np.random.default_rng(8).permutation(400)
@@ -242,6 +287,15 @@ class AcquisitionContract(abc.ABC):
                 with pytest.raises(InputError, match="members"):
                     head.score(members)
             return
+        if isinstance(head, MixtureHead):
+            one = np.ones((1, 2))
+            for bad in (np.array([[np.nan, 1.0]]), -one, np.zeros(2)):
+                with pytest.raises(InputError, match="mixture"):
+                    head.score(bad, one, one)
+            for bad in (np.array([[np.nan, 1.0]]), -one):
+                with pytest.raises(InputError, match="stds >= 0"):
+                    head.score(one, one, bad)
+            return
         for mean, std in ((np.nan, 1.0), (0.0, np.nan), (0.0, -1.0)):
             with pytest.raises(InputError, match="stds >= 0"):
                 self._moment_head().score([mean], [std])
@@ -251,7 +305,7 @@ class AcquisitionContract(abc.ABC):
     def _moment_head(self) -> MomentHead:
         head = self.head()
         if not isinstance(head, MomentHead):
-            pytest.skip("reads members")
+            pytest.skip("reads members, or a mixture")
         return head
 
     @staticmethod

@@ -12,11 +12,12 @@ from scipy.special import expit, ndtri
 
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.abstract import Belief, Capability, Local, check_scale
+from nnbo_mip.surrogates.mixture import Mixture, MixtureSlopes
 
 ALL = frozenset(
     {
         *(Capability.MEAN, Capability.STD, Capability.MEMBERS),
-        *(Capability.DRAWS, Capability.GRADIENT, Capability.NOISE),
+        *(Capability.DRAWS, Capability.GRADIENT, Capability.NOISE, Capability.MIXTURE),
     }
 )
 
@@ -31,6 +32,10 @@ class AnalyticBelief(Belief):
 
     Members and draws are ``mean + z std``, with z the normal quantiles of equal shares, made
     to have mean 0 and deviation 1, and with z random and normal.
+
+    The mixture has two components of weights ``w = 0.5 + 0.3 sin(2 x_1)`` and 1 - w, of the
+    means ``mean + 0.6 std sqrt((1 - w) / w)`` and ``mean - 0.6 std sqrt(w / (1 - w))`` and of
+    std 0.8 std each: its moments are mean and std.
 
     Parameters
     ----------
@@ -92,6 +97,34 @@ class AnalyticBelief(Belief):
         """Return gradients (n, M, d) of `members`."""
         local = self.differentiate(X)
         return local.mean_gradient[:, None] + self._z[:, None] * local.std_gradient[:, None]
+
+    def mixture(self, X: npt.ArrayLike) -> Mixture:
+        """Return the two components."""
+        local = self.differentiate(X)
+        weights, z, _ = self._components(self.check_points(X))
+        stds = np.repeat(0.8 * local.std[:, None], 2, axis=1)
+        return Mixture(weights, local.mean[:, None] + z * local.std[:, None], stds)
+
+    def mixture_slopes(self, X: npt.ArrayLike) -> MixtureSlopes:
+        """Return gradients (n, 2, d) of `mixture`."""
+        points, local = self.check_points(X), self.differentiate(X)
+        weights, z, rate = self._components(points)
+        first = np.zeros((*points.shape[:1], 2, self.d))
+        first[:, 0, 0], first[:, 1, 0] = rate, -rate
+        # z_1 = 0.6 sqrt((1 - w) / w), dz_1/dw = -z_1 / (2 w (1 - w)); z_2 likewise, dw as it is
+        turn = -0.5 * np.abs(z) / weights.prod(axis=1, keepdims=True)
+        moved = turn[..., None] * first[:, :1]
+        means = local.mean_gradient[:, None] + z[..., None] * local.std_gradient[:, None]
+        means = means + local.std[:, None, None] * moved
+        stds = np.repeat(0.8 * local.std_gradient[:, None], 2, axis=1)
+        return MixtureSlopes(first, means, stds)
+
+    @staticmethod
+    def _components(points: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return weights (n, 2), places z (n, 2) and the slope (n,) of the first weight."""
+        w = 0.5 + 0.3 * np.sin(2.0 * points[:, 0])
+        z = 0.6 * np.column_stack([np.sqrt((1.0 - w) / w), -np.sqrt(w / (1.0 - w))])
+        return np.column_stack([w, 1.0 - w]), z, 0.6 * np.cos(2.0 * points[:, 0])
 
     def differentiate(self, X: npt.ArrayLike) -> Local:
         """Return mean, std and their gradients."""

@@ -92,6 +92,7 @@ class SurrogateContract(abc.ABC):
             Capability.STD: lambda: belief.std(X),
             Capability.MEMBERS: lambda: belief.members(X),
             Capability.GRADIENT: lambda: belief.differentiate(X),
+            Capability.MIXTURE: lambda: belief.mixture(X),
             Capability.DRAWS: lambda: belief.draw(0),
             Capability.RATIO: lambda: belief.ratio(X),
             Capability.NETWORK: lambda: belief.network(),
@@ -183,6 +184,39 @@ class SurrogateContract(abc.ABC):
             agreeing += close / X.shape[1]
         # Within a step of a kink the difference quotient mixes two slopes.
         assert (agreeing > 0.99).mean() >= 0.9
+
+    def test_the_mixture_has_the_moments_of_the_belief(self) -> None:
+        belief, X = self.belief(), self.probes()
+        if Capability.MIXTURE not in belief.capabilities:
+            pytest.skip("no mixture")
+        for same in (belief, belief.scaled(2.5)):
+            mixture = same.mixture(X)
+            assert mixture.weights.shape == mixture.means.shape == mixture.stds.shape
+            assert len(mixture.weights) == len(X)
+            assert (mixture.weights >= 0.0).all()
+            assert (mixture.stds >= 0.0).all()
+            np.testing.assert_allclose(mixture.weights.sum(axis=1), 1.0, rtol=1e-12)
+            np.testing.assert_allclose(mixture.mean, same.mean(X), rtol=1e-9, atol=1e-9)
+            if getattr(belief, "spread", "std") == "std":  # other spreads are no deviations
+                np.testing.assert_allclose(mixture.std, same.std(X), rtol=1e-7, atol=1e-9)
+
+    def test_slopes_of_the_mixture_are_those_of_its_parts(self) -> None:
+        belief, X = self.belief().scaled(1.5), self.probes()
+        offered = type(belief).mixture_slopes is not Belief.mixture_slopes
+        if Capability.MIXTURE not in belief.capabilities or not offered:
+            pytest.skip("no slopes of a mixture")
+        slopes, step = belief.mixture_slopes(X), 1e-6
+        agreeing = np.zeros(len(X))
+        for axis, unit in enumerate(np.eye(X.shape[1])):
+            ahead, behind = belief.mixture(X + step * unit), belief.mixture(X - step * unit)
+            close = np.ones(len(X), dtype=bool)
+            for name in ("weights", "means", "stds"):
+                found = getattr(slopes, name)[:, :, axis]
+                slope = (getattr(ahead, name) - getattr(behind, name)) / (2.0 * step)
+                close &= np.isclose(found, slope, rtol=1e-3, atol=1e-4).all(axis=1)
+            agreeing += close / X.shape[1]
+        # Within a step of a kink the difference quotient mixes two slopes.
+        assert (agreeing > 0.99).mean() >= 0.8
 
     def test_the_compiled_network_is_the_belief(self) -> None:
         belief, X = self.belief(), self.probes()

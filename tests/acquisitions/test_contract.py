@@ -103,3 +103,19 @@ class TestEqi(Named):
 
 class TestEqiOfTheMedianWithoutNoise(Named):
     spec = "eqi:noise=0,beta=0.5"
+
+
+class TestEiMixture(Named):
+    spec = "ei_mixture:xi=0.1"
+
+
+class TestEiSampled(Named):
+    spec = "ei_sampled:n_samples=16,seed=3"
+
+
+class TestPiMixture(Named):
+    spec = "pi_mixture"
+
+
+class TestQuantileMixture(Named):
+    spec = "quantile_mixture:level=0.9"

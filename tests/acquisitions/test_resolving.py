@@ -34,8 +34,9 @@ create = nm.acquisitions.create
 
 def test_the_acquisitions_are_these() -> None:
     assert nm.acquisitions.available() == (
-        *("aei", "ei", "empirical_ei", "empirical_pi", "eqi", "goal_seeking", "gp_cl", "logei"),
-        *("mean", "mes", "nn_cl", "pi", "ratio", "ts", "ucb"),
+        *("aei", "ei", "ei_mixture", "ei_sampled", "empirical_ei", "empirical_pi", "eqi"),
+        *("goal_seeking", "gp_cl", "logei", "mean", "mes", "nn_cl", "pi", "pi_mixture"),
+        *("quantile_mixture", "ratio", "ts", "ucb"),
     )
     assert all(create(name).name == name for name in nm.acquisitions.available())
 
@@ -180,7 +181,7 @@ def test_a_head_of_another_kind_is_refused() -> None:
     class Odd:
         shape = "odd"
 
-    with pytest.raises(UnsupportedError, match="MomentHead or a MemberHead; got a Odd"):
+    with pytest.raises(UnsupportedError, match="a MemberHead or a MixtureHead; got a Odd"):
         Scorer(Odd(), BELIEF).score(X)  # type: ignore[arg-type]
 
 

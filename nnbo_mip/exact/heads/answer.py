@@ -18,8 +18,11 @@ from nnbo_mip.heads import (
     Head,
     LinearHead,
     MaxValueEntropy,
+    MixtureImprovement,
+    MixtureQuantile,
     ProbabilityOfImprovement,
     QuantileImprovement,
+    SampledImprovement,
 )
 from nnbo_mip.network.affine import FloatArray
 
@@ -218,6 +221,8 @@ def name_of(head: Head) -> str:
         return "logei" if head.log else "ei"
     if isinstance(head, EmpiricalImprovement):
         return f"empirical_{head.kind}"
+    if isinstance(head, MixtureImprovement):
+        return f"{head.kind}_mixture"
     if isinstance(head, LinearHead) and head.std_weight >= 0.0:
         return "ucb" if head.std_weight > 0.0 else "mean"
     names: dict[type[Head], str] = {
@@ -225,5 +230,7 @@ def name_of(head: Head) -> str:
         MaxValueEntropy: "mes",
         AugmentedEI: "aei",
         QuantileImprovement: "eqi",
+        MixtureQuantile: "quantile_mixture",
+        SampledImprovement: "ei_sampled",
     }
     return names.get(type(head), type(head).__name__.removesuffix("Head").lower())

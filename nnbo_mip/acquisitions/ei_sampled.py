@@ -1,0 +1,55 @@
+"""Expected improvement of a mixture, by samples of its components."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from nnbo_mip.acquisitions.abstract import Acquisition, seed_of
+from nnbo_mip.acquisitions.evidence import Evidence, check_incumbent
+from nnbo_mip.acquisitions.schedules import Scheduled, check_scheduled, scheduled
+from nnbo_mip.checks import check_count
+from nnbo_mip.heads import Head, SampledImprovement
+from nnbo_mip.surrogates.abstract import Belief, Capability
+
+
+@dataclass(frozen=True)
+class EiSampled(Acquisition):
+    """``sum_k g_k (1 / S) sum_i max(m_k + s_k z_i - incumbent - xi, 0)``, z_i normal draws.
+
+    Parameters
+    ----------
+    incumbent : float, optional
+        The value to improve on; without it, the largest y.
+    xi : float or schedule
+        Improvement that does not count yet, at least zero.
+    n_samples : int
+        S; `ei_mixture` is the limit of many.
+    seed : int
+        Of the draws; each step has its own, the same for all points.
+    """
+
+    name: ClassVar[str] = "ei_sampled"
+
+    incumbent: float | None = None
+    xi: Scheduled = 0.0
+    n_samples: int = 64
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse options that are none."""
+        check_incumbent(self.incumbent)
+        check_scheduled("xi", self.xi)
+        check_count("n_samples", self.n_samples)
+        check_count("seed", self.seed, least=0)
+
+    @property
+    def needs(self) -> frozenset[Capability]:
+        """The components of a mixture."""
+        return frozenset({Capability.MIXTURE})
+
+    def head(self, belief: Belief, evidence: Evidence) -> Head:
+        """Return the average improvement over incumbent + xi."""
+        xi = scheduled("xi", self.xi, evidence.step, belief.n_inputs)
+        seed = seed_of(self.seed, evidence.step)
+        return SampledImprovement(evidence.incumbent(self.incumbent) + xi, self.n_samples, seed)

@@ -1,0 +1,44 @@
+"""Upper confidence bound of a mixture: a quantile of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from nnbo_mip.acquisitions.abstract import Acquisition
+from nnbo_mip.acquisitions.evidence import Evidence, check_incumbent
+from nnbo_mip.checks import check_number
+from nnbo_mip.heads import Head, MixtureQuantile
+from nnbo_mip.surrogates.abstract import Belief, Capability
+
+
+@dataclass(frozen=True)
+class QuantileMixture(Acquisition):
+    """The least q with ``P(f <= q) >= level``; of a normal f, ``mean + Phi^-1(level) std``.
+
+    Parameters
+    ----------
+    level : float
+        Between 0 and 1: 0.841 is what ``ucb:beta=1`` is for a normal belief, 0.999 beta = 3.09.
+    incumbent : float, optional
+        Subtracted, so that the score is a gain; it changes no maximizer.
+    """
+
+    name: ClassVar[str] = "quantile_mixture"
+
+    level: float = 0.841
+    incumbent: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse options that are none."""
+        check_number("level", self.level, above=0.0, below=1.0)
+        check_incumbent(self.incumbent)
+
+    @property
+    def needs(self) -> frozenset[Capability]:
+        """The components of a mixture."""
+        return frozenset({Capability.MIXTURE})
+
+    def head(self, belief: Belief, evidence: Evidence) -> Head:
+        """Return the quantile less the incumbent."""
+        return MixtureQuantile(self.level, -(self.incumbent or 0.0))

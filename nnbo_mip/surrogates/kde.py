@@ -1,0 +1,134 @@
+r"""Kernel density regression: a round normal component at every observation.
+
+    p(u, v) = (1 / n) sum_i N(u | u_i, s_x^2 I) N(v | v_i, s_y^2),
+
+so that the weight of observation i at u is proportional to N(u | u_i, s_x^2 I), the mean of the
+conditional is the Nadaraya-Watson average, and the background is blended in (`background`). The
+widths s_x and s_y and the weight Delta have the highest held-out density (`held_out`), for which
+nothing has to be learned again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy.spatial.distance import cdist
+
+from nnbo_mip.checks import check_choice, check_count, check_number
+from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.surrogates.abstract import Belief, Capability, Surrogate
+from nnbo_mip.surrogates.background import BLENDS, Background
+from nnbo_mip.surrogates.gaussian_joint import GaussianJoint
+from nnbo_mip.surrogates.held_out import (
+    MIDDLE_DELTA,
+    Choice,
+    HeldOut,
+    Range,
+    best,
+    check_delta,
+    check_range,
+    folds_of,
+    searched,
+)
+from nnbo_mip.surrogates.mixture import log_normal, log_sum
+from nnbo_mip.surrogates.mixture_belief import OFFERED, MixtureBelief
+from nnbo_mip.surrogates.observations import Observations, Standardization, check_y_range
+
+
+@dataclass(frozen=True)
+class Kde(Surrogate):
+    """Options of kernel density regression.
+
+    Parameters
+    ----------
+    x_width, y_width : (low, high)
+        Ranges of s_x and s_y, in deviations of the inputs and of y. The source's end at 0.3,
+        which is narrow for more than two inputs.
+    delta : float or "held_out"
+        How much an observation counts against the background.
+    background : float
+        Variance of the background in standardized units.
+    blend : {"mixture", "normal"}
+        Whether the conditional is mixed with the background, or one normal distribution.
+    folds : int
+        Parts that are held out in turn; each observation alone where there are fewer.
+    candidates : int
+        Pairs of widths that are tried, on a grid and a finer one.
+    y_range : (low, high), optional
+        Known range of y, mapped to [-1, 1] instead of standardizing.
+    seed : int
+        Of the folds.
+    """
+
+    name: ClassVar[str] = "kde"
+    belief_type: ClassVar[type[Belief]] = MixtureBelief
+
+    x_width: Range = (1e-3, 1.0)
+    y_width: Range = (1e-3, 1.0)
+    delta: float | str = "held_out"
+    background: float = 100.0
+    blend: str = "mixture"
+    folds: int = 30
+    candidates: int = 128
+    y_range: tuple[float, float] | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse options that are none."""
+        for name in ("x_width", "y_width"):
+            object.__setattr__(self, name, check_range(name, getattr(self, name)))
+        check_delta(self.delta)
+        check_number("background", self.background, above=0.0)
+        check_choice("blend", self.blend, BLENDS)
+        check_count("folds", self.folds, least=2)
+        check_count("candidates", self.candidates, least=8)
+        check_y_range(self.y_range)
+        check_count("seed", self.seed, least=0)
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What the belief will offer."""
+        return OFFERED
+
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> MixtureBelief:
+        """Choose the widths and Delta, and put a component at every observation."""
+        data = Observations.of(X, y)
+        units = Standardization.of(data, inputs=True, outputs=True, y_range=self.y_range)
+        u, v = units.inward(data.X), units.values_inward(data.y)
+        choice = self._tuned(u, v)
+        background = Background(len(v), choice.delta, self.background, self.blend)
+        joint = GaussianJoint.of_kernels(u, v, *choice.setting)
+        return MixtureBelief(self.name, joint, background, units)
+
+    def _tuned(self, u: FloatArray, v: FloatArray) -> Choice[tuple[float, ...]]:
+        lower, upper = np.array([self.x_width, self.y_width]).T
+        given = None if isinstance(self.delta, str) else float(self.delta)
+        if len(v) == 1:
+            middle = tuple(np.sqrt(lower * upper).tolist())
+            return Choice(middle, MIDDLE_DELTA if given is None else given, -np.inf)
+        folds = folds_of(len(v), self.folds, self.seed)
+        known = folds[:, None] != folds  # who speaks of whom
+        counts = known.sum(axis=1)
+        squares = cdist(u, u, "sqeuclidean")
+        background = Background(int(counts.min()), 1.0, self.background, self.blend)
+        deltas = {} if given is None else {"deltas": (given,)}
+
+        def held_out(setting: tuple[float, ...]) -> HeldOut:
+            x_width, y_width = setting
+            logs = -0.5 * squares / x_width**2 - u.shape[1] * np.log(x_width)
+            logs = np.where(known, logs, -np.inf) - np.log(counts)[:, None]
+            logs -= 0.5 * u.shape[1] * np.log(2.0 * np.pi)
+            marginal = log_sum(logs)
+            shares = np.exp(logs - marginal[:, None])
+            mean = shares @ v
+            variance = y_width**2 + shares @ np.square(v) - np.square(mean)
+            joint = log_sum(logs + log_normal(v[:, None], v[None, :], np.array(y_width)))
+            return HeldOut(marginal, joint, mean, np.maximum(variance, y_width**2))
+
+        def tune(settings: FloatArray) -> Choice[tuple[float, ...]]:
+            return best(map(tuple, settings.tolist()), held_out, v, background, **deltas)
+
+        return searched(lower, upper, self.candidates, tune)
