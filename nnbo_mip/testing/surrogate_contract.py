@@ -237,6 +237,14 @@ class SurrogateContract(abc.ABC):
             for index in range(members.shape[1]):
                 self._same(outputs.evaluate(X, f"member{index}"), members[:, index])
 
+    def test_the_trees_are_the_members(self) -> None:
+        belief, X = self.belief(), self.probes()
+        if Capability.TREES not in belief.capabilities:
+            pytest.skip("no trees")
+        trees: Any = getattr(belief, "trees")  # noqa: B009 - what the capability promises
+        self._same(trees.members(X), belief.members(X))
+        self._same(trees.members(X).mean(axis=1), belief.mean(X))
+
     def test_scaling_multiplies_the_uncertainty_and_nothing_else(self) -> None:
         belief, X = self.belief(), self.probes()
         wider = belief.scaled(2.5).scaled(2.0)
