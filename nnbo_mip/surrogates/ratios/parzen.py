@@ -95,7 +95,8 @@ class Parzen:
         mass = np.maximum(ndtr(ends[1]) - ndtr(ends[0]), LEAST_MASS)
         scales = np.log(np.sqrt(2.0 * np.pi) * self.widths * mass).sum(axis=1)
         components = -0.5 * np.square(z).sum(axis=2) - scales
-        return np.hstack([np.full((len(points), 1), uniform), components]) - total
+        terms = np.hstack([np.full((len(points), 1), uniform), components])
+        return np.asarray(terms - total)
 
     def to_arrays(self) -> dict[str, Array]:
         """Return plain arrays."""
