@@ -65,10 +65,8 @@ class Parzen:
 
     def log_density(self, points: FloatArray) -> FloatArray:
         """Return log p (n,) at points (n, d)."""
-        found: FloatArray = np.concatenate(
-            [logsumexp(self._terms(block), axis=1) for block in self._blocks(points)]
-        )
-        return found
+        parts = [logsumexp(self._terms(block), axis=1) for block in self._blocks(points)]
+        return np.asarray(np.concatenate(parts), dtype=np.float64)
 
     def gradient(self, points: FloatArray) -> FloatArray:
         """Return the gradients (n, d) of log p."""
@@ -95,7 +93,8 @@ class Parzen:
         mass = np.maximum(ndtr(ends[1]) - ndtr(ends[0]), LEAST_MASS)
         scales = np.log(np.sqrt(2.0 * np.pi) * self.widths * mass).sum(axis=1)
         components = -0.5 * np.square(z).sum(axis=2) - scales
-        return np.hstack([np.full((len(points), 1), uniform), components]) - total
+        terms = np.hstack([np.full((len(points), 1), uniform), components])
+        return np.asarray(terms - total)
 
     def to_arrays(self) -> dict[str, Array]:
         """Return plain arrays."""
