@@ -13,9 +13,15 @@ import nnbo_mip as nm
 from nnbo_mip.errors import UnsupportedError
 from tests.loop.runs import BOX, advance, bowl, figures
 
-NET = {"name": "bore", "estimator": {"name": "net", "hidden": [6], "epochs": 80}}
-LAPLACE = {"name": "boggn", "hidden": [6], "epochs": 80, "prior_precision": 0.1, "weights": "last"}
-SEARCH = {"maximizer": "random:evaluations=300", "initial": 5}
+NET: dict[str, Any] = {"name": "bore", "estimator": {"name": "net", "hidden": [6], "epochs": 80}}
+LAPLACE: dict[str, Any] = {
+    "name": "boggn",
+    "hidden": [6],
+    "epochs": 80,
+    "prior_precision": 0.1,
+    "weights": "last",
+}
+SEARCH: dict[str, Any] = {"maximizer": "random:evaluations=300", "initial": 5}
 FOREST = {"name": "bore", "estimator": {"name": "forest", "n_trees": 10}}
 FAMILIES: list[Any] = ["tpe", NET, LAPLACE, "bore:estimator=svm", FOREST]
 

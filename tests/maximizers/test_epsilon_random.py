@@ -33,9 +33,12 @@ def test_random_points_are_admissible_and_no_observed_ones() -> None:
     starts = domain.sample(3, np.random.default_rng(0))
     for seed in range(20):
         proposal = nm.maximize(
-            *(AnalyticBelief(d=3), "mean", domain),
-            **{"maximizer": "epsilon_random:share=0.9,inner=random", "seed": seed},
+            AnalyticBelief(d=3),
+            "mean",
+            domain,
+            maximizer="epsilon_random:share=0.9,inner=random",
             starts=starts,
+            seed=seed,
         )
         assert domain.admissible(np.asarray(proposal.x)[None, :]).all()
         if proposal.message == SAID:

@@ -65,10 +65,8 @@ class Parzen:
 
     def log_density(self, points: FloatArray) -> FloatArray:
         """Return log p (n,) at points (n, d)."""
-        found: FloatArray = np.concatenate(
-            [logsumexp(self._terms(block), axis=1) for block in self._blocks(points)]
-        )
-        return found
+        parts = [logsumexp(self._terms(block), axis=1) for block in self._blocks(points)]
+        return np.asarray(np.concatenate(parts), dtype=np.float64)
 
     def gradient(self, points: FloatArray) -> FloatArray:
         """Return the gradients (n, d) of log p."""
