@@ -22,13 +22,14 @@ from nnbo_mip.cli_common import (
     Seed,
     check_can_be_written,
     json_number,
-    live_on_a_terminal,
+    progress_shown,
     sentences,
 )
 from nnbo_mip.cli_compare import CODES as COMPARE_CODES
 from nnbo_mip.cli_compare import compare
 from nnbo_mip.cli_export import CODES as EXPORT_CODES
 from nnbo_mip.cli_export import export_results
+from nnbo_mip.cli_list import CODES as LIST_CODES
 from nnbo_mip.cli_list import list_names
 from nnbo_mip.cli_report import CODES as REPORT_CODES
 from nnbo_mip.cli_report import report
@@ -41,6 +42,16 @@ if TYPE_CHECKING:
     from nnbo_mip.exact.certify_result import CertifyResult
     from nnbo_mip.exact.checking.check import CheckResult
 
+CERTIFY_EXITS = (
+    "Exit codes: 0 optimal; 1 the gap is open; 2 bad input; 3 no point is admissible; 4 a package "
+    "is missing or a solver failed; 130 interrupted without a result."
+)
+CHECK_EXITS = (
+    "Exit codes: 0 confirmed; 1 undecided; 2 bad input; 3 refuted; 4 a package is missing; 130 "
+    "interrupted without a result."
+)
+DEMO_EXITS = "Exit codes: 0 everything was proven; 1 something was not; 130 interrupted."
+
 CERTIFY_CODES = {"optimal": PROVEN, "feasible": OPEN, "heuristic": OPEN, "infeasible": REFUSED}
 CHECK_CODES = {"confirmed": PROVEN, "undecided": OPEN, "refuted": REFUSED}
 
@@ -51,7 +62,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="The exact maximum of acquisitions and of trained ReLU networks, with proofs that can be "
     "checked.",
-    epilog=EXIT_CODES,
+    epilog=f"Example: nnbo-mip demo\n\n{EXIT_CODES}",
 )
 
 
@@ -75,7 +86,7 @@ def _options(
 
 @app.command(
     epilog="Example: nnbo-mip certify model.onnx --lower -1,-2,0 --upper 1,2,0.5 "
-    f"--save certificate.json\n\n{EXIT_CODES}"
+    f"--save certificate.json\n\n{CERTIFY_EXITS}"
 )
 def certify(
     model: Annotated[Path, typer.Argument(help="A network: .onnx, .npz or .json.")],
@@ -133,7 +144,7 @@ def certify(
             gap=parse_gap(gap),
             time_limit=parse_time_limit(time_limit),
             seed=parse_seed(seed),
-            progress=live_on_a_terminal(),
+            progress=progress_shown(),
         )
         typer.echo(json.dumps(_result_json(result)) if as_json else str(result))
         if save is not None:
@@ -144,7 +155,7 @@ def certify(
 
 
 @app.command(
-    epilog=f"Example: nnbo-mip check certificate.json model.onnx --time-limit 120\n\n{EXIT_CODES}"
+    epilog=f"Example: nnbo-mip check certificate.json model.onnx --time-limit 120\n\n{CHECK_EXITS}"
 )
 def check(
     certificate: Annotated[Path, typer.Argument(help="A file that a certificate was saved to.")],
@@ -169,7 +180,7 @@ def check(
             model,
             time_limit=parse_time_limit(time_limit),
             seed=parse_seed(seed),
-            progress=live_on_a_terminal(),
+            progress=progress_shown(),
         )
         if as_json:
             typer.echo(json.dumps(_check_json(result)))
@@ -178,7 +189,7 @@ def check(
         raise typer.Exit(CHECK_CODES[result.verdict])
 
 
-@app.command(epilog=f"Example: nnbo-mip demo\n\n{EXIT_CODES}")
+@app.command(epilog=f"Example: nnbo-mip demo\n\n{DEMO_EXITS}")
 def demo() -> None:
     """Train a small network, certify its maximum and minimum, check the certificates."""
     with sentences():
@@ -207,7 +218,7 @@ app.command(
 app.command(
     epilog=f"Example: nnbo-mip report results.db --out report.html\n\n{REPORT_CODES}",
 )(report)
-app.command("list", epilog=f"Example: nnbo-mip list maximizers\n\n{EXIT_CODES}")(list_names)
+app.command("list", epilog=f"Example: nnbo-mip list maximizers\n\n{LIST_CODES}")(list_names)
 
 
 def _result_json(result: CertifyResult) -> dict[str, Any]:

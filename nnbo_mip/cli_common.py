@@ -10,18 +10,21 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nnbo_mip.cli import INTERRUPTED
 
+if TYPE_CHECKING:
+    from nnbo_mip.exact.reporting import ProgressOption
+
 PROVEN, OPEN, BAD_INPUT, REFUSED, BROKEN = 0, 1, 2, 3, 4
 
 EXIT_CODES = (
-    "Exit codes: 0 optimal or confirmed; 1 the gap is open, or undecided; 2 bad input; "
-    "3 infeasible or refuted; 4 a package is missing or a solver failed; 130 interrupted "
-    "without a result."
+    "Exit codes: 0 done, and proven where something is to be proven; 1 not all of it: a gap is "
+    "open, a claim undecided, a unit failed; 2 bad input; 3 no admissible point, or a claim "
+    "refuted; 4 a package is missing, or a solver, a store or a cluster failed; 130 interrupted."
 )
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -68,9 +71,14 @@ def check_can_be_written(path: Path, option: str) -> None:
         )
 
 
-def live_on_a_terminal() -> bool:
-    """Whether somebody can watch."""
-    return sys.stderr.isatty()
+def progress_shown() -> ProgressOption:
+    """Return how searches show what they do: live on a terminal, else a line every few seconds.
+
+    What is quick leaves no line in a log.
+    """
+    from nnbo_mip.exact.live import plain_lines
+
+    return True if sys.stderr.isatty() else plain_lines(maximize=True, at_once=False)
 
 
 def json_number(number: float) -> float | str:

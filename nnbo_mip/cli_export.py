@@ -31,11 +31,13 @@ def export_results(
 ) -> None:
     """Write units, observations, steps and attempts as tables for other programs."""
     with sentences():
+        from nnbo_mip.cli_stages import shown_stages
         from nnbo_mip.lab.export import export
         from nnbo_mip.lab.results import Results
 
         loading_is_done()
-        written = export(Results.open(store, experiment), out, form)
+        with shown_stages() as stages:
+            written = export(Results.open(store, experiment), out, form, stages.begin_part)
         if as_json:
             typer.echo(json.dumps({"files": [str(path) for path in written]}))
         else:

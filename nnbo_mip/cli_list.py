@@ -17,6 +17,8 @@ from nnbo_mip.cli_common import Json, sentences
 if TYPE_CHECKING:
     from nnbo_mip.registry_entries import Entry
 
+CODES = "Exit codes: 0 shown; 2 bad input; 130 interrupted."
+
 CATALOGUES = {
     "problems": "nnbo_mip.problems.catalogue",
     "surrogates": "nnbo_mip.surrogates.families",

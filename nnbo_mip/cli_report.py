@@ -54,6 +54,7 @@ def report(
     """
     with sentences():
         from nnbo_mip.cli_inputs import parse_count
+        from nnbo_mip.cli_stages import shown_stages
         from nnbo_mip.errors import InputError
         from nnbo_mip.exact.inputs import as_choice
         from nnbo_mip.lab.report.writing import write_figures, write_report
@@ -70,8 +71,13 @@ def report(
             raise InputError(
                 f"--figures must be a folder that exists; got {str(figures)!r}; create it."
             )
-        results, findings, page = write_report(store, out, experiment, steps)
-        drawn = [] if figures is None else write_figures(page, figures, ending)
+        with shown_stages() as stages:
+            stages.begin_part(f"reading {store}", 0, 1)
+            results, findings, page = write_report(store, out, experiment, steps, stages.begin_part)
+            drawn = []
+            if figures is not None:
+                stages.begin_part("pictures as files", 0, 1)
+                drawn = write_figures(page, figures, ending)
         if as_json:
             typer.echo(json.dumps(_as_json(results, findings, out, drawn)))
         else:

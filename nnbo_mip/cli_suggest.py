@@ -18,6 +18,7 @@ from nnbo_mip.cli_common import (
     Seed,
     check_can_be_written,
     json_number,
+    progress_shown,
     sentences,
 )
 
@@ -88,7 +89,7 @@ def suggest(
             seed=parse_seed(seed),
         )
         optimizer.tell_table(observations, value, noise)
-        suggestion = optimizer.ask()
+        suggestion = optimizer.ask(progress=progress_shown())
         written = _written(suggestion, save, objective)
         if as_json:
             typer.echo(json.dumps(_as_json(suggestion, optimizer)))

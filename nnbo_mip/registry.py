@@ -59,7 +59,7 @@ class Registry(Generic[T]):
             taken, made = self._owner(name), _qualified(factory)
             if taken not in (None, made):
                 raise InputError(
-                    f"the name of a {self._kind} must be free; {name!r} belongs to {taken}, "
+                    f"the name of {self._a_kind} must be free; {name!r} belongs to {taken}, "
                     f"so {made} cannot take it; choose another or unregister it."
                 )
             self._registered[name] = factory
@@ -71,7 +71,7 @@ class Registry(Generic[T]):
         """Forget a name that `register` made known."""
         if name not in self._registered:
             raise InputError(
-                f"only a {self._kind} registered by hand can be unregistered; got {name!r}; "
+                f"only {self._a_kind} registered by hand can be unregistered; got {name!r}; "
                 f"those are {', '.join(sorted(self._registered)) or 'none'}."
             )
         del self._registered[name]
@@ -134,7 +134,7 @@ class Registry(Generic[T]):
             name, _, listed = spec.partition(":")
             return name.strip(), _parse_options(listed, spec)
         raise InputError(
-            f"a {self._kind} must be a name, 'name:option=value', a dict with the key 'name', or "
+            f"{self._a_kind} must be a name, 'name:option=value', a dict with the key 'name', or "
             f"a {self._base.__name__}; got {spec!r:.80}; use one of these."
         )
 
@@ -162,6 +162,10 @@ class Registry(Generic[T]):
                 f"{'only ' + ', '.join(options) if options else 'none'}; add them."
             )
 
+    @property
+    def _a_kind(self) -> str:
+        return f"{'an' if self._kind[0] in 'aeiou' else 'a'} {self._kind}"
+
     def _owner(self, name: str) -> str | None:
         """Return the qualified name of what is known as `name`."""
         if name in self._registered:
@@ -184,12 +188,12 @@ class Registry(Generic[T]):
             near = difflib.get_close_matches(name.lower(), known, n=1)
             advice = f"did you mean {near[0]!r}?" if near else "choose one of them."
             raise InputError(
-                f"a {self._kind} must be one of {', '.join(known)}; got {name!r}; {advice}"
+                f"{self._a_kind} must be one of {', '.join(known)}; got {name!r}; {advice}"
             )
         if len(points) > 1:
             offers = " and ".join(point.value for point in points)
             raise InputError(
-                f"the name of a {self._kind} must belong to one package; {name!r} is offered by "
+                f"the name of {self._a_kind} must belong to one package; {name!r} is offered by "
                 f"{offers}; uninstall one, or import the one you want and pass an object."
             )
         try:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from nnbo_mip.acquisitions.abstract import Acquisition
 from nnbo_mip.acquisitions.catalogue import registry
+from nnbo_mip.acquisitions.criterion import Choice, Criterion
 from nnbo_mip.acquisitions.evidence import Evidence
 from nnbo_mip.acquisitions.schedules import Schedule
 from nnbo_mip.acquisitions.scorer import Scorer
@@ -20,6 +21,8 @@ from nnbo_mip.heads import Head, MemberHead, MixtureHead, MomentHead, Shape, Tre
 
 __all__ = [
     "Acquisition",
+    "Choice",
+    "Criterion",
     "Evidence",
     "Head",
     "MemberHead",

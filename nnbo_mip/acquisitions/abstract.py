@@ -29,6 +29,9 @@ class Acquisition(abc.ABC):
     name: ClassVar[str]
     """Its name in the registry."""
 
+    proposes: ClassVar[bool] = False
+    """Whether it chooses a point itself, instead of scoring points: then it is a `Criterion`."""
+
     @property
     @abc.abstractmethod
     def needs(self) -> frozenset[Capability]:

@@ -26,6 +26,10 @@ registry: Registry[Acquisition] = Registry(
         "mes": f"{_ROOM}.mes:MaxValueEntropySearch",
         "aei": f"{_ROOM}.aei:AugmentedEi",
         "eqi": f"{_ROOM}.eqi:ExpectedQuantileImprovement",
+        "gp_cl": f"{_ROOM}.gp_cl:GpCl",
+        "goal_seeking": f"{_ROOM}.gp_cl:GoalSeeking",
+        "nn_cl": f"{_ROOM}.nn_cl:NnCl",
+        "ratio": f"{_ROOM}.ratio:Ratio",
     },
     group="nnbo_mip.acquisitions",
 )

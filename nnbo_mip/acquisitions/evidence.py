@@ -66,6 +66,15 @@ class Evidence:
             )
         return float(self.y.max())
 
+    def observations(self) -> tuple[FloatArray, FloatArray]:
+        """Return the evaluated points and their values, of which there must be two."""
+        if self.X is None or self.y is None or len(self.y) < 2:
+            raise InputError(
+                "a criterion that chooses a point learns from observations itself, two at least; "
+                f"got {'none' if self.X is None or self.y is None else len(self.y)}; give X and y."
+            )
+        return self.X, self.y
+
     def evaluated(self) -> FloatArray:
         """Return the evaluated points, of which there must be one."""
         if self.X is None or not len(self.X):

@@ -11,7 +11,6 @@ from nnbo_mip.exact import inputs
 from nnbo_mip.exact.certificate import Certificate, Direction, Output
 from nnbo_mip.exact.certify_result import CertifyResult
 from nnbo_mip.exact.infeasibility import why_empty
-from nnbo_mip.exact.interruption import interruptible
 from nnbo_mip.exact.methods import METHODS, Choices, run
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.outcome import Outcome, settle
@@ -19,6 +18,7 @@ from nnbo_mip.exact.problem import Problem
 from nnbo_mip.exact.reporting import ProgressOption, reporting
 from nnbo_mip.exact.result import EngineResult
 from nnbo_mip.exact.rounding import LARGEST_MAGNITUDE
+from nnbo_mip.interruption import interruptible
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.network.graph import Network
 from nnbo_mip.space.domain import ROW_SLACK, Domain
@@ -95,7 +95,7 @@ def certify(
     _check_formulation(formulation)
     with reporting(progress, request.sign) as callback:
         monitor = Monitor(request.problem, wanted_gap, limit, callback)
-        with interruptible(monitor):
+        with interruptible(monitor.interrupt):
             result, complaint = run(method, request.problem, choices, monitor)
     return _assemble(request, choices, monitor, result, complaint)
 

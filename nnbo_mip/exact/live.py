@@ -77,7 +77,7 @@ class Ticking:
 def live_line(*, maximize: bool) -> Iterator[ProgressCallback]:
     """Yield a callback that shows the progress on standard error."""
     if not sys.stderr.isatty():
-        yield _plain_lines(maximize=maximize)
+        yield plain_lines(maximize=maximize)
         return
     ticking = Ticking(maximize=maximize)
     with redrawn(ticking.line):
@@ -100,8 +100,16 @@ def redrawn(line: Callable[[], str]) -> Iterator[None]:
         yield
 
 
-def _plain_lines(*, maximize: bool) -> ProgressCallback:
-    last = -math.inf
+def plain_lines(*, maximize: bool, at_once: bool = True) -> ProgressCallback:
+    """Return a callback that prints a line every few seconds, and every note.
+
+    Parameters
+    ----------
+    maximize : bool
+    at_once : bool
+        Whether the first line comes at once, and not after these few seconds.
+    """
+    last = -math.inf if at_once else time.perf_counter()
 
     def show(progress: Progress) -> None:
         nonlocal last

@@ -176,7 +176,7 @@ class Monitor:
             if self._callback is None:
                 yield
             else:
-                from nnbo_mip.exact.compiled import announced
+                from nnbo_mip.compiled import announced
 
                 with announced(lambda: self.announce(COMPILING)):
                     yield

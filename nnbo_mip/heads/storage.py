@@ -37,6 +37,7 @@ from nnbo_mip.heads.readouts import (
     SmoothReadout,
 )
 from nnbo_mip.heads.tanh_readouts import TanhFeatures, TanhMembers
+from nnbo_mip.heads.tree_readout import TreeReadout
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.network.graph import Network
 
@@ -62,6 +63,7 @@ READOUTS: dict[str, type[Any]] = {
     "tanh members": TanhMembers,
     "tanh features": TanhFeatures,
     "gaussian process": GpReadout,
+    "trees": TreeReadout,
 }
 
 POSITIVE = ("l_max", "variance_unit", "nu", "mixture", "amplitude")

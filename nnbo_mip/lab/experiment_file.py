@@ -61,9 +61,9 @@ class Section:
         """Return what stands at a key."""
         return self.content.get(key, default)
 
-    def with_content(self, content: Mapping[str, Any]) -> Section:
-        """Return the section with other content in its place."""
-        return Section(content, self._file, self._lines, self._path)
+    def within(self, content: Mapping[str, Any], *path: str | int) -> Section:
+        """Return what stands at a place below this one."""
+        return Section(content, self._file, self._lines, (*self._path, *path))
 
     # -- errors -------------------------------------------------------------------------
 
@@ -82,6 +82,8 @@ class Section:
         try:
             yield
         except NnboError as error:
+            if str(error).startswith(f"{self._file}, "):
+                raise  # it names a nearer place
             place = self.where(*path, value=value)
             raise type(error)(f"{place}{', ' + also if also else ''}: {error}") from error
 

@@ -19,7 +19,12 @@ LABELS = ("problem", "method", "instance")
 """Columns of the units that every row of the other tables gets too."""
 
 
-def export(results: Results, folder: Path, form: str = "csv") -> list[Path]:
+def export(
+    results: Results,
+    folder: Path,
+    form: str = "csv",
+    announce: Callable[[str, int, int], None] | None = None,
+) -> list[Path]:
     """Write units, observations, steps and attempts into a folder, and return the files.
 
     Parameters
@@ -29,6 +34,8 @@ def export(results: Results, folder: Path, form: str = "csv") -> list[Path]:
         Made where there is none; files of these names in it are replaced.
     form : {"csv", "parquet"}
         CSV has empty cells for NaN, and floats with all their digits.
+    announce : callable, optional
+        Receives the name of each table before it is written, how many are, and how many there are.
     """
     check_choice("the form of an export", form, tuple(WRITERS))
     if form == "parquet":
@@ -37,18 +44,20 @@ def export(results: Results, folder: Path, form: str = "csv") -> list[Path]:
         raise InputError(
             f"an export must go to a folder; {str(folder)!r} is a file; name another one."
         )
-    tables = {
-        "units": results.units,
-        "observations": _labelled(results, results.observations_with_points()),
-        "steps": _labelled(results, results.steps),
-        "attempts": _labelled(results, results.attempts),
+    tables: dict[str, Callable[[], Frame]] = {
+        "units": lambda: results.units,
+        "observations": lambda: _labelled(results, results.observations_with_points()),
+        "steps": lambda: _labelled(results, results.steps),
+        "attempts": lambda: _labelled(results, results.attempts),
     }
-    written = []
+    written: list[Path] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, frame in tables.items():
+        for done, (name, frame) in enumerate(tables.items()):
+            if announce is not None:
+                announce(name, done, len(tables))
             written.append(folder / f"{name}.{form}")
-            WRITERS[form](frame, written[-1])
+            WRITERS[form](frame(), written[-1])
     except OSError as error:
         raise StoreError(
             f"an export must go to a folder that can be written; writing to {str(folder)!r} "

@@ -24,6 +24,8 @@ from nnbo_mip.loop.plain import point_in
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.space.arrays import IntArray
 
+RUN_LENGTHS: Mapping[str, type] = {"unit": int, "rows": int}
+
 BATCH = 50_000
 """Rows that are in memory as Python's objects at once."""
 
@@ -210,10 +212,11 @@ class Results:
         belong together, also while others write.
         """
         with self._finished() as connection:
-            query = f"SELECT count(*) {_rows_of(table)}"
-            length = int(connection.execute(query).fetchone()[0])
+            query = f"SELECT f.unit, count(*) {_rows_of(table)} GROUP BY f.unit ORDER BY f.unit"
+            counted = Frame.of_rows(connection.execute(query).fetchall(), RUN_LENGTHS)
         read = {name: partial(self._column, table, name, kind) for name, kind in columns.items()}
-        return Frame(read, length)
+        units = np.repeat(counted["unit"], counted["rows"])
+        return Frame({**read, "unit": units}, len(units))
 
     def _column(self, table: str, name: str, kind: type) -> Column:
         parts: list[Column] = []

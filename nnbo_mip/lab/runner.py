@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 
-from nnbo_mip.exact.interruption import held
+from nnbo_mip.interruption import held
 from nnbo_mip.lab.answer import Answer
 from nnbo_mip.lab.executor import Executor
 from nnbo_mip.lab.plan import Plan, PlannedUnit

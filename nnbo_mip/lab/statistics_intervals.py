@@ -95,6 +95,8 @@ def bootstrapped(
 
 def interval_of(values: FloatArray, statistic: Statistic = np.mean) -> Interval:
     """Return a statistic of values (n,) with its bootstrapped interval."""
+    if statistic is np.median:
+        return median_band(values[:, None], RESAMPLES).at(0)  # the same, by ranks
     low, high = bootstrapped(values, statistic)
     return Interval(float(statistic(values, axis=0)), float(low), float(high))
 
@@ -116,9 +118,7 @@ def mean_band(values: FloatArray, resamples: int = CURVE_RESAMPLES) -> Band:
     n = len(values)
     if n < 2:
         return _alone(values)
-    rows = _resampled(n, resamples)
-    counts = np.apply_along_axis(np.bincount, 0, rows, minlength=n)
-    low, high = np.quantile(counts.T @ values / n, TAILS, axis=0)
+    low, high = np.quantile(_counted(n, resamples) @ values / n, TAILS, axis=0)
     return Band(np.mean(values, axis=0), low, high)
 
 
@@ -169,3 +169,12 @@ def _resampled(n: int, resamples: int) -> IntArray:
     rows = np.random.default_rng(SEED).integers(0, n, (n, resamples))
     rows.setflags(write=False)
     return rows
+
+
+@lru_cache(maxsize=8)
+def _counted(n: int, resamples: int) -> FloatArray:
+    """Return how often each row is in each resample (resamples, n)."""
+    counts = np.apply_along_axis(np.bincount, 0, _resampled(n, resamples), minlength=n)
+    made: FloatArray = counts.T.astype(np.float64)
+    made.setflags(write=False)
+    return made

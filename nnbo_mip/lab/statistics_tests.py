@@ -66,11 +66,11 @@ def mann_whitney(a: npt.ArrayLike, b: npt.ArrayLike) -> MannWhitney:
             f"a test needs values of both samples; got {first.size} and {second.size}; leave "
             "methods without results out."
         )
-    share = 1.0 - stats.mannwhitneyu(first, second).statistic / (first.size * second.size)
     if np.all(np.concatenate([first, second]) == first[0]):
         return MannWhitney(0.5, 1.0)
-    p = stats.mannwhitneyu(first, second, alternative="two-sided").pvalue
-    return MannWhitney(float(share), float(p))
+    outcome = stats.mannwhitneyu(first, second, alternative="two-sided")
+    share = 1.0 - outcome.statistic / (first.size * second.size)
+    return MannWhitney(float(share), float(outcome.pvalue))
 
 
 def areas(curves: FloatArray) -> FloatArray:

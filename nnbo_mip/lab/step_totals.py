@@ -25,6 +25,8 @@ TOTALS: Mapping[str, type] = {
     "evaluations": float,
 }
 
+DOUBLINGS: Mapping[str, type] = {"method": str, "number": int, "doublings": float}
+
 GAPS: Mapping[str, type] = {"seconds": float, "gap": float}
 
 OF_THE_PLAN = "FROM plan p CROSS JOIN steps t ON t.unit = p.unit WHERE p.experiment = ?"
@@ -62,3 +64,14 @@ def sampled_gaps(results: Results, problem: str, method: str, most: int) -> Fram
             (*key, every),
         ).fetchall()
     return Frame.of_rows(rows, GAPS)
+
+
+def mean_doublings(results: Results, problem: str) -> Frame:
+    """Return how often the scale was doubled, a row a method and number of evaluation: means."""
+    with reading(results.path) as connection:
+        rows = connection.execute(
+            f"SELECT p.method, t.number, avg(t.doublings) {OF_THE_PLAN} AND p.problem = ? "
+            "GROUP BY p.method, t.number ORDER BY min(p.position), t.number",
+            (results.experiment.id, problem),
+        ).fetchall()
+    return Frame.of_rows(rows, DOUBLINGS)

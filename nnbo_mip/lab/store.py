@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from nnbo_mip.errors import StoreError
+from nnbo_mip.errors import InputError
 from nnbo_mip.lab.answer import Answer
 from nnbo_mip.lab.database import alone, check_version, create, sentences_of
 from nnbo_mip.lab.plan import Plan
@@ -226,7 +226,7 @@ def _environment(
 def opened(path: Path) -> Iterator[Store]:
     """Yield a store to write to, made where there is none; nobody else may write meanwhile."""
     if not path.parent.is_dir():
-        raise StoreError(
+        raise InputError(
             f"a store must be a file in an existing folder; got {str(path)!r}; create the folder."
         )
     with alone(path), sentences_of(path), closing(connect(path, "rwc")) as connection:

@@ -14,7 +14,6 @@ from nnbo_mip.lab.unit_run import problem_of, shared_starts
 from nnbo_mip.loop.designs import design_of
 from nnbo_mip.loop.plain import described
 from nnbo_mip.problems.problem import Problem
-from nnbo_mip.problems.scaled import ScaledProblem
 
 PROBLEM_KEYS = ("spec", "label", "starts", "steps", "scaled")
 """Of an entry of ``problems`` that says more than which problem it is."""
@@ -63,8 +62,8 @@ def tasks_of(root: Section, instance: int) -> tuple[Task, ...]:
         raise root.refuse("problems", "a list of problems", 'write problems = ["branin"], say.')
     tasks: list[Task] = []
     for place, entry in enumerate(entries):
-        with root.located("problems", place, value=entry):
-            tasks.append(_task(root, entry, instance))
+        with root.located("problems", place, value=_text_in_file(entry)):
+            tasks.append(_task(root, place, entry, instance))
             if tasks[-1].label in [task.label for task in tasks[:-1]]:
                 raise InputError(
                     f"labels of problems must be distinct; got {tasks[-1].label!r} twice; give "
@@ -73,7 +72,12 @@ def tasks_of(root: Section, instance: int) -> tuple[Task, ...]:
     return tuple(tasks)
 
 
-def _task(root: Section, entry: Any, instance: int) -> Task:
+def _text_in_file(entry: Any) -> Any:
+    """Return the text by which the line of an entry is found."""
+    return entry.get("spec", entry.get("name")) if isinstance(entry, Mapping) else entry
+
+
+def _task(root: Section, place: int, entry: Any, instance: int) -> Task:
     own: Mapping[str, Any] = {}
     if isinstance(entry, Mapping) and "spec" in entry:
         own = entry
@@ -83,14 +87,15 @@ def _task(root: Section, entry: Any, instance: int) -> Task:
                 f"the keys beside spec are {', '.join(PROBLEM_KEYS[1:])}; got {unknown[0]!r}; "
                 f"{nearest(unknown[0], PROBLEM_KEYS) or 'write options into the spec.'}"
             )
-    section = root.with_content({**root.content, **own})
+    mine = root.within(own, "problems", place)
+    said = {key: mine if key in own else root for key in ("starts", "steps", "scaled")}
     spec = own.get("spec", entry)
     problem = problem_of(spec, instance)
-    scaled = section.flag("scaled", default=False)
+    scaled = said["scaled"].flag("scaled", default=False)
     if scaled:
-        ScaledProblem(problem)  # says what it lacks
-    with section.located("starts"):
-        given = section.get("starts")
+        _check_scaled(problem)
+    with said["starts"].located("starts"):
+        given = said["starts"].get("starts")
         design = design_of(given)
         n_starts = len(shared_starts(design, problem.space, instance))
         if not n_starts:
@@ -103,8 +108,17 @@ def _task(root: Section, entry: Any, instance: int) -> Task:
         scaled=scaled,
         starts=starts,
         n_starts=n_starts,
-        steps=section.count("steps"),
+        steps=said["steps"].count("steps"),
     )
+
+
+def _check_scaled(problem: Problem) -> None:
+    """Refuse a problem whose values cannot be scaled."""
+    if problem.optimum is None or problem.worst is None:
+        raise InputError(
+            "a scaled problem must have a known optimum and a known worst value; "
+            f"{problem.name!r} lacks one; write scaled = false for it."
+        )
 
 
 def check_optima(root: Section, tasks: Sequence[Task]) -> None:

@@ -28,7 +28,7 @@ def suggested(
     space: SearchSpace,
     sign: float,
     belief: Belief,
-    scorer: Scorer,
+    scorer: Scorer | None,
     escaped: Escaped,
     outward: Outward,
 ) -> Suggestion:
@@ -41,8 +41,8 @@ def suggested(
         -1 where small values are wanted.
     belief : Belief
         With the scale of the proposal.
-    scorer : Scorer
-        What was maximized.
+    scorer : Scorer or None
+        What was maximized; None where a criterion chose the point itself.
     escaped : Escaped
     outward : callable
         From values as the model sees them to those that were told.
@@ -52,7 +52,9 @@ def suggested(
     x = space.decode(proposal.x)
     z = proposal.x if isinstance(space, EmbeddedSpace) else None
     place = space.encode(x) if z is None else z[None, :]
-    value, gap = _value_and_gap(proposal, Target(scorer, space.model()), place[0])
+    value, gap = proposal.value, proposal.gap
+    if scorer is not None:
+        value, gap = _value_and_gap(proposal, Target(scorer, space.model()), place[0])
     mean, std = _expected(belief, place, outward)
     certificate = proposal.certificate
     return Suggestion(

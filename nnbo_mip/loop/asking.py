@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from nnbo_mip.errors import SolverError, TrainingError
+from nnbo_mip.exact.monitor import ProgressCallback
 from nnbo_mip.loop.events import Event, asked
 from nnbo_mip.loop.given_design import Given
 from nnbo_mip.loop.regions import Extent
@@ -19,7 +20,7 @@ from nnbo_mip.loop.seeds import Purpose, seed_for
 from nnbo_mip.loop.settings import Settings
 from nnbo_mip.loop.spread_designs import Maximin
 from nnbo_mip.loop.state import Stage, State
-from nnbo_mip.loop.step import Step, StepInput, StepResult, seeded
+from nnbo_mip.loop.step import Step, StepInput, seeded
 from nnbo_mip.loop.suggestion import Suggestion
 from nnbo_mip.maximizers.proposal import Proposal
 from nnbo_mip.network.affine import FloatArray
@@ -43,8 +44,15 @@ class Asking:
         self._design: tuple[Stage, FloatArray] | None = None
         self._belief: tuple[int, Sample, Belief] | None = None
 
-    def next(self, state: State) -> Asked:
-        """Return the event of the next ask, and the maximizer's own answer if there is one."""
+    def next(self, state: State, callback: ProgressCallback | None = None) -> Asked:
+        """Return the event of the next ask, and the maximizer's own answer if there is one.
+
+        Parameters
+        ----------
+        state : State
+        callback : callable, optional
+            Receives a `Progress` while a model learns and its acquisition is maximized.
+        """
         stage = state.stage or Stage(known=len(state.observations))
         design = self._points(stage, state)
         if state.initial < len(design):
@@ -61,7 +69,8 @@ class Asking:
                 return restarted, None
             extent = None  # there is nothing fresh: the whole space is searched
         try:
-            result = self._step(state, stage, sample, len(design), extent)
+            given = self._given(state, stage, sample, len(design), extent)
+            result = Step(self._settings, given, callback).run()
         except (TrainingError, SolverError, np.linalg.LinAlgError) as error:
             return self._extra(state, stage, f"no model chose this point: {error}"), None
         proposal = result.suggestion.proposal
@@ -149,14 +158,14 @@ class Asking:
         Z = np.array([one.z for one in told]).reshape(len(told), self._search.model().dimension)
         return self._settings.region.extent(Z, np.array(values), np.array(chosen, dtype=np.bool_))
 
-    def _step(
+    def _given(
         self, state: State, stage: Stage, sample: Sample, starts: int, extent: Extent | None
-    ) -> StepResult:
+    ) -> StepInput:
         learned = state.pending
         if stage.forgets:
             learned = tuple(key for key in state.pending if key not in stage.pending)
         places = [state.places[key] for key in learned]
-        given = StepInput(
+        return StepInput(
             sample=sample,
             pending=np.array(places).reshape(len(places), sample.X.shape[1]),
             seen=state.seen(),
@@ -166,7 +175,6 @@ class Asking:
             extent=extent,
             believed=self._believed(len(state.observations)),
         )
-        return Step(self._settings, given).run()
 
     def _believed(self, told: int) -> Callable[[Sample], Belief]:
         """Return what fits a belief to a sample alone; all asks between two tells share it."""

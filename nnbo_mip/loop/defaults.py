@@ -1,7 +1,7 @@
 """What a run takes where the user leaves it open: a family, its options, its acquisition, a region.
 
-The family and the region by the regret of runs, the options of families such that the exact step closes in its
-time where it can; ``docs/choosing.md`` has the figures.
+The family and the region by the regret of runs, the options of families such that the exact step
+closes in its time where it can; ``docs/choosing.md`` has the figures.
 """
 
 from __future__ import annotations
@@ -78,6 +78,8 @@ def acquisition_for(given: object, surrogate: Surrogate) -> object:
     """
     if given is not None:
         return given
+    if Capability.RATIO in surrogate.capabilities:
+        return "ratio"
     if Capability.STD not in surrogate.capabilities:
         return "mean"
     return "ucb" if surrogate.name == "nomu" else "ei"

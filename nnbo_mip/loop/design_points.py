@@ -37,7 +37,10 @@ def uniform_points(domain: Domain, n: int, rng: np.random.Generator) -> FloatArr
 def cube_of(domain: Domain) -> UnitCube | None:
     """Return the unit cube of the smallest box around a domain, None for an empty one."""
     lower, upper, feasible = domain.tighten(domain.lower, domain.upper)
-    return UnitCube(domain.restrict(lower, upper)) if feasible else None
+    if not feasible:
+        return None
+    is_smaller = np.any(lower > domain.lower) or np.any(upper < domain.upper)
+    return UnitCube(domain.restrict(lower, upper) if is_smaller else domain)
 
 
 def admissible_points(cube: UnitCube, shares: FloatArray) -> FloatArray:

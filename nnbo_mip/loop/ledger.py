@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nnbo_mip.errors import JournalError
-from nnbo_mip.exact.interruption import held
+from nnbo_mip.interruption import held
 from nnbo_mip.loop.events import Event
 from nnbo_mip.loop.journal import Journal
 from nnbo_mip.loop.state import State

@@ -15,6 +15,8 @@ import numpy.typing as npt
 from nnbo_mip.checks import check_choice, check_count
 from nnbo_mip.errors import FileFormatError, InputError, JournalError, JournalWarning
 from nnbo_mip.exact.certificate import Direction
+from nnbo_mip.exact.monitor import ProgressCallback
+from nnbo_mip.exact.reporting import ProgressOption, reporting
 from nnbo_mip.loop.asking import Asking
 from nnbo_mip.loop.evaluation import Objective
 from nnbo_mip.loop.events import forgotten
@@ -228,21 +230,29 @@ class BayesianOptimizer:
     # -- asking and telling ---------------------------------------------------------------
 
     @overload
-    def ask(self, n: None = None) -> Suggestion: ...
+    def ask(self, n: None = None, *, progress: ProgressOption = None) -> Suggestion: ...
 
     @overload
-    def ask(self, n: int) -> list[Suggestion]: ...
+    def ask(self, n: int, *, progress: ProgressOption = None) -> list[Suggestion]: ...
 
-    def ask(self, n: int | None = None) -> Suggestion | list[Suggestion]:
+    def ask(
+        self, n: int | None = None, *, progress: ProgressOption = None
+    ) -> Suggestion | list[Suggestion]:
         """Return the point to evaluate next, or a list of n of them.
 
         What is asked is pending until it is told or forgotten; further asks take it into account.
+
+        Parameters
+        ----------
+        n : int, optional
+        progress : callable, bool or "live", optional
+            As in `nnbo_mip.maximize`; values and bounds are those of the acquisition.
         """
         count = 1 if n is None else check_count("n", n)
-        with self._one_asks:
+        with self._one_asks, reporting(progress, 1.0) as callback:
             asked: list[Suggestion] = []
             while len(asked) < count:
-                asked.append(self._ask())
+                asked.append(self._ask(callback))
         return asked[0] if n is None else asked
 
     def tell(
@@ -336,7 +346,7 @@ class BayesianOptimizer:
 
         return run(self, f, n_evals, callback, progress, on_error)
 
-    def _ask(self) -> Suggestion:
+    def _ask(self, callback: ProgressCallback | None) -> Suggestion:
         self._refresh()
         while self._again:
             key = self._again.pop(0)
@@ -344,7 +354,7 @@ class BayesianOptimizer:
                 return self._ledger.state.suggestions[key]
         while True:
             state = self._ledger.state
-            event, proposal = self._asking.next(state)
+            event, proposal = self._asking.next(state, callback)
             try:
                 if not self._ledger.add_ask(event, based_on=state):
                     self._ledger.refresh()  # somebody else asked: think of their point too

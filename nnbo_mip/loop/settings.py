@@ -30,6 +30,7 @@ from nnbo_mip.loop.warping import Warp, warp_of
 from nnbo_mip.loop.width_scaling import Scaling, scaling_of
 from nnbo_mip.maximizers.abstract import Maximizer
 from nnbo_mip.maximizers.catalogue import registry as maximizers
+from nnbo_mip.maximizers.proposing import check_chooses
 from nnbo_mip.space.embedded_space import EmbeddedSpace, SearchSpace
 from nnbo_mip.space.space import Space
 from nnbo_mip.surrogates.abstract import Capability, Surrogate
@@ -191,14 +192,8 @@ class Settings:
                 )
         if isinstance(self.initial, Given):
             self.initial.points(self.search)  # says which of them is not admissible
-        missing = self.acquisition.needs - self.surrogate.capabilities
-        if missing:
-            raise UnsupportedError(
-                f"{self.acquisition.name} needs a belief that offers {', '.join(sorted(missing))}; "
-                f"that of {self.surrogate.name} offers "
-                f"{', '.join(sorted(self.surrogate.capabilities))}; choose another surrogate or "
-                "acquisition."
-            )
+        self._check_acquisition(self.acquisition, "acquisition")
+        self._check_acquisition(self.batch.acquisition(self.acquisition, 1), "batch")
         for name in ("scaling", "escape"):
             rule = getattr(self, name)
             if rule.scales and not self.surrogate.scalable:
@@ -207,6 +202,22 @@ class Settings:
                     f"{self.surrogate.name} do not allow; choose another {name}, or another "
                     "surrogate."
                 )
+        if self.acquisition.proposes:
+            check_chooses(self.acquisition.name, self.maximizer.name)
+        self._check_maximizer()
+
+    def _check_acquisition(self, acquisition: Acquisition, remedy: str) -> None:
+        """Refuse one that the surrogate cannot serve; `remedy` is what to choose instead."""
+        missing = acquisition.needs - self.surrogate.capabilities
+        if missing:
+            raise UnsupportedError(
+                f"{acquisition.name} needs a belief that offers {', '.join(sorted(missing))}; that "
+                f"of {self.surrogate.name} offers "
+                f"{', '.join(sorted(self.surrogate.capabilities))}; choose another surrogate or "
+                f"{remedy}."
+            )
+
+    def _check_maximizer(self) -> None:
         domain, able = self.search.model(), self.maximizer.abilities
         refused = ""
         if domain.dimension > able.most_inputs:
@@ -217,7 +228,7 @@ class Settings:
             refused = "knows no linear constraints"
         elif not able.holes and self.escape.name == "exclude":
             refused = "cannot keep its distance from points, as escape='exclude' asks"
-        elif able.needs_network and Capability.NETWORK not in self.surrogate.capabilities:
+        elif able.needs_network and not self._compiles():
             refused = (
                 f"needs networks of ReLUs, which these options of {self.surrogate.name} do not give"
             )
@@ -226,6 +237,12 @@ class Settings:
                 f"the maximizer {self.maximizer.name!r} {refused}; take 'auto', 'lbfgs' or "
                 "'random'."
             )
+
+    def _compiles(self) -> bool:
+        """Whether the beliefs are networks, or trees where the maximizer takes these."""
+        offered = self.surrogate.capabilities
+        trees = self.maximizer.abilities.trees and Capability.TREES in offered
+        return Capability.NETWORK in offered or trees
 
 
 def as_space(given: object) -> Space:

@@ -17,6 +17,7 @@ import numpy as np
 
 from nnbo_mip.acquisitions.abstract import Acquisition
 from nnbo_mip.errors import InputError
+from nnbo_mip.exact.monitor import Progress, ProgressCallback
 from nnbo_mip.loop.answer import suggested
 from nnbo_mip.loop.region_box import region_of_step
 from nnbo_mip.loop.regions import Extent
@@ -91,17 +92,23 @@ class Step:
     ----------
     settings : Settings
     given : StepInput
+    callback : callable, optional
+        Receives a `Progress` while the model learns and its acquisition is maximized.
     """
 
-    def __init__(self, settings: Settings, given: StepInput) -> None:
+    def __init__(
+        self, settings: Settings, given: StepInput, callback: ProgressCallback | None = None
+    ) -> None:
         self._settings = settings
         self._given = given
+        self._callback = callback
         self._domain = settings.search.model()
         self._started = time.perf_counter()
         self._sample = given.sample.fitted(settings.most_fitted)
         self._X, self._y = self._with_pending()
         chosen = settings.batch.acquisition(settings.acquisition, len(given.pending))
         self._acquisition: Acquisition = seeded(chosen, self._seed(Purpose.ACQUISITION))
+        self._say(f"{settings.surrogate.name} learns from {len(self._X)} values")
         self._belief: Belief = seeded(settings.surrogate, self._seed(Purpose.FIT)).fit(
             self._X, self._y
         )
@@ -133,9 +140,11 @@ class Step:
                 f"{escaped.proposal.message or 'relax a constraint or widen a bound.'}"
             )
         belief = self._scaled(escaped.c)
-        scorer = self._acquisition.scorer(
-            belief, self._X, self._y, self._sample.noise, self._given.step
-        )
+        scorer = None
+        if not self._acquisition.proposes:
+            scorer = self._acquisition.scorer(
+                belief, self._X, self._y, self._sample.noise, self._given.step
+            )
         suggestion = suggested(
             settings.search, settings.sign, belief, scorer, escaped, self._sample.outward
         )
@@ -171,7 +180,9 @@ class Step:
     @property
     def _responds(self) -> bool:
         """Whether the score depends on the scale of the uncertainty."""
-        return self._settings.surrogate.scalable and self._acquisition.needs != {Capability.MEAN}
+        acquisition = self._acquisition
+        scores = not acquisition.proposes and acquisition.needs != {Capability.MEAN}
+        return self._settings.surrogate.scalable and scores
 
     # -- maximizing -------------------------------------------------------------------
 
@@ -216,7 +227,12 @@ class Step:
             away_from=excluded,
             eps=None if excluded is None else away,
             starts=self._sample.best(STARTS),
+            progress=self._callback,
         )
+
+    def _say(self, note: str) -> None:
+        if self._callback is not None:
+            self._callback(Progress("", -math.inf, math.inf, 0.0, math.inf, note=note))
 
     def _scaled(self, c: float) -> Belief:
         return self._belief if c == 1.0 else self._belief.scaled(c)

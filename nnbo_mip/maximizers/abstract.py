@@ -25,7 +25,10 @@ class Abilities:
     proves : bool
         Whether its bound is proven.
     needs_network : bool
-        Whether the belief has to compile to a network of ReLUs.
+        Whether the belief has to compile to a network of ReLUs, or to one of the others that
+        are named here.
+    trees : bool
+        Whether a belief of trees serves as well.
     needs_gradient : bool
         Whether it asks for gradients of the score.
     integers : bool
@@ -40,6 +43,7 @@ class Abilities:
 
     proves: bool = False
     needs_network: bool = False
+    trees: bool = False
     needs_gradient: bool = False
     integers: bool = True
     constraints: bool = True

@@ -82,6 +82,11 @@ def compare(
         raise InputError(
             f"maximizers must be a list with at least one; got {maximizers!r}; name some."
         )
+    if acquisitions.create(acquisition).proposes:
+        raise UnsupportedError(
+            f"maximizers of a score are compared; {acquisitions.create(acquisition).name} chooses "
+            'its point itself; take an acquisition with a score, such as "ei".'
+        )
     chosen = created(maximizers, budgets or {})
     names = [_label(spec) for spec in maximizers]
     answers: dict[int, Proposal] = {}

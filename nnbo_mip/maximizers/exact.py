@@ -16,8 +16,8 @@ from nnbo_mip.exact.heads.certification import certificate_of
 from nnbo_mip.exact.heads.maximize_head import maximize_head, why_not
 from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.sequence import SequenceOptions
-from nnbo_mip.exact.interruption import interruptible
 from nnbo_mip.exact.monitor import Monitor
+from nnbo_mip.interruption import interruptible
 from nnbo_mip.maximizers.abstract import Abilities, Maximizer, Request
 from nnbo_mip.maximizers.proposal import Proposal
 from nnbo_mip.maximizers.target import Target
@@ -78,7 +78,7 @@ class Mip(Bab):
     """
 
     name: ClassVar[str] = "mip"
-    abilities: ClassVar[Abilities] = Abilities(proves=True, needs_network=True)
+    abilities: ClassVar[Abilities] = Abilities(proves=True, needs_network=True, trees=True)
 
     solver: str = "highs"
     formulation: str = "bigm"
@@ -174,7 +174,7 @@ def prove(target: Target, options: SequenceOptions, maximizer: Bab, request: Req
         monitor.offer(ahead.x[None, :])
     if ahead is not None and ahead.time_limited and spent < SHARE * limit:
         monitor.interrupt()  # somebody pressed Ctrl-C
-    with interruptible(monitor):
+    with interruptible(monitor.interrupt):
         result = maximize_head(problem, options, monitor)
     found = _proposal(problem, result, monitor, maximizer, request)
     if ahead is None:

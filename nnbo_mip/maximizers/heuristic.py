@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from nnbo_mip.checks import check_count
 from nnbo_mip.exact.inputs import as_time_limit
-from nnbo_mip.exact.interruption import interruptible
+from nnbo_mip.interruption import interruptible
 from nnbo_mip.maximizers.abstract import Maximizer, Request
 from nnbo_mip.maximizers.proposal import Proposal
 from nnbo_mip.maximizers.search import BudgetSpent, Search, is_empty
@@ -54,7 +54,7 @@ class Heuristic(Maximizer):
             log=self.shows_logarithms,
         )
         if not is_empty(target.domain):
-            with interruptible(search.monitor):
+            with interruptible(search.monitor.interrupt):
                 try:
                     if self.starts_first and len(request.starts):
                         search.values(request.starts)

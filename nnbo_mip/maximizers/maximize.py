@@ -8,12 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.acquisitions.catalogue import registry as acquisitions
+from nnbo_mip.acquisitions.criterion import Criterion
 from nnbo_mip.errors import InputError
 from nnbo_mip.exact.inputs import as_gap, as_seed, as_time_limit
 from nnbo_mip.exact.reporting import ProgressOption, reporting
 from nnbo_mip.maximizers.abstract import Request
 from nnbo_mip.maximizers.catalogue import registry
 from nnbo_mip.maximizers.proposal import Proposal
+from nnbo_mip.maximizers.proposing import check_chooses, proposed
 from nnbo_mip.maximizers.target import Target
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.space.arrays import as_points
@@ -51,7 +53,8 @@ def maximize(
     domain : Domain
         Admissible points in the belief's coordinates: ``space.model()``.
     maximizer : str, dict or Maximizer
-        ``auto``, ``mip``, ``bab`` and ``enumerate`` prove; the others search.
+        ``auto``, ``mip``, ``bab`` and ``enumerate`` prove; the others search. An acquisition that
+        chooses its point itself takes ``auto`` alone, and does not ask it.
     X : (n, d) array, optional
         Evaluated points; some acquisitions ask for them.
     y : (n,) array, optional
@@ -98,7 +101,11 @@ def maximize(
     """
     chosen = registry.create(maximizer)
     limited = _limited(domain, within, away_from, eps)
-    scorer = acquisitions.create(acquisition).scorer(belief, X, y, noise, step)
+    made = acquisitions.create(acquisition)
+    if isinstance(made, Criterion):
+        check_chooses(made.name, chosen.name)
+        return proposed(made, belief, limited, X, y, noise, step, as_seed(seed))
+    scorer = made.scorer(belief, X, y, noise, step)
     target = Target(scorer, limited)
     with reporting(progress, 1.0) as callback:
         request = Request(

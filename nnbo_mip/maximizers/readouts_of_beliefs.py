@@ -1,7 +1,7 @@
 """From a belief to the readout that the exact maximizers see of it.
 
-ReLUs compile to networks; one hidden layer of tanh and Gaussian processes have readouts of their
-own.
+ReLUs compile to networks; one hidden layer of tanh, Gaussian processes and trees have readouts of
+their own.
 """
 
 from __future__ import annotations
@@ -18,9 +18,13 @@ from nnbo_mip.heads.readouts import (
     SmoothReadout,
 )
 from nnbo_mip.heads.tanh_readouts import TanhFeatures, TanhMembers
+from nnbo_mip.heads.tree_readout import TreeReadout
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.abstract import Belief
+from nnbo_mip.surrogates.boggn_latent import NOISE, ProbitLatent
 from nnbo_mip.surrogates.brvfl_belief import BrvflBelief
+from nnbo_mip.surrogates.features import RandomFeatures
+from nnbo_mip.surrogates.forest_belief import ForestBelief
 from nnbo_mip.surrogates.gp_belief import GpBelief
 from nnbo_mip.surrogates.members import MemberBelief
 from nnbo_mip.surrogates.mixture_belief import MixtureBelief
@@ -37,7 +41,7 @@ def readout_of(belief: Belief, members: bool = False) -> Readout:
     Parameters
     ----------
     belief : Belief
-        One that has a network, one hidden layer of tanh, or a Gaussian process.
+        One that has a network, one hidden layer of tanh, trees, or a Gaussian process.
     members : bool
         Whether the head reads the members rather than mean and std.
 
@@ -50,6 +54,9 @@ def readout_of(belief: Belief, members: bool = False) -> Readout:
         return _of_members(belief, members)
     if isinstance(belief, GpBelief):
         return _of_process(belief)
+    if isinstance(belief, ForestBelief):
+        trees, variance = belief.trees, "total" if belief.spread == "total" else "between"
+        return TreeReadout(trees.nodes, trees.roots, trees.n_inputs, variance, belief.scale)
     if isinstance(belief, MixtureBelief):
         raise UnsupportedError(
             "a belief must be piecewise linear, a hidden layer of tanh or a Gaussian process to be "
@@ -64,6 +71,8 @@ def readout_of(belief: Belief, members: bool = False) -> Readout:
         if belief.features.activation == "tanh":
             return TanhFeatures(*_tanh_features(belief), root, float(noise))
         return QuadraticReadout(belief.network(), root, float(noise))
+    if isinstance(belief, ProbitLatent):
+        return QuadraticReadout(belief.network(), belief.root, NOISE)
     if isinstance(belief, NomuBelief) and belief.bounding.kind == "smooth":
         bounding = belief.bounding
         return SmoothReadout(belief.network(), bounding.l_min, bounding.l_max, belief.std_factor)
@@ -133,6 +142,7 @@ def _of_process(belief: GpBelief) -> GpReadout:
 def _tanh_features(belief: BrvflBelief) -> Layers:
     """Return the layers of the mean and the features psi."""
     features, units = belief.features, belief.units
+    assert isinstance(features, RandomFeatures)
     h, d = features.directions.shape
     inner, bias = _of_inputs(features.directions, features.biases, units)
     hidden, linked = np.eye(h), np.zeros((h, d))

@@ -30,15 +30,18 @@ class Capability(StrEnum):
     DRAWS = "draws"
     """`Belief.draw`: a member or a weight draw as a belief of its own (Thompson sampling)."""
     NETWORK = "network"
-    """`Belief.network`: the piecewise-linear network of the outputs it names."""
+    """`Belief.network`: the piecewise-linear network of the outputs it names; of a ratio, that of
+    `Belief.latent`."""
     GRADIENT = "gradient"
-    """`Belief.differentiate`."""
+    """`Belief.differentiate`; of a ratio, the mean and std of `Belief.latent`."""
     NOISE = "noise"
     """`Belief.noise_std` is an estimate; without it, it is zero by definition."""
+    TREES = "trees"
+    """`ForestBelief.trees`: mean and members are those of trees, constant between thresholds."""
     MIXTURE = "mixture"
     """`Belief.mixture`: the normal components of a predictive that is not normal itself."""
     RATIO = "ratio"
-    """`Belief.ratio` instead of mean and std: a density ratio."""
+    """`Belief.ratio` and `Belief.latent` instead of mean and std: a density ratio."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +139,14 @@ class Belief(abc.ABC):
 
     def ratio(self, X: npt.ArrayLike) -> FloatArray:
         """Density ratio (n,) that takes the place of mean and std."""
+        raise self._lacks(Capability.RATIO)
+
+    def latent(self) -> Belief:
+        """Return the belief in a function that the ratio rises with, and that never saturates.
+
+        It has a mean, as a rule log-odds. Where it has no std the ratio rises with the mean; where
+        it has one, with mean / std.
+        """
         raise self._lacks(Capability.RATIO)
 
     def network(self) -> Network:

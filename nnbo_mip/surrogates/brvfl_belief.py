@@ -1,4 +1,6 @@
-r"""The belief of a Bayesian random vector functional link network.
+r"""The belief of a linear model on features whose weights have a normal distribution.
+
+The features are random (a Bayesian random vector functional link network) or trained.
 
 With features psi of the standardized input, weights w ~ N(mu, Sigma) and y's center c and
 scale a,
@@ -22,9 +24,10 @@ from nnbo_mip.network.builder import GraphBuilder
 from nnbo_mip.network.graph import Network
 from nnbo_mip.surrogates.abstract import Belief, Capability, Local, check_scale
 from nnbo_mip.surrogates.bayesian_linear import SpectralPosterior, WeightPosterior, posterior_of
-from nnbo_mip.surrogates.features import RandomFeatures
+from nnbo_mip.surrogates.features import Features, RandomFeatures
 from nnbo_mip.surrogates.observations import Standardization
 from nnbo_mip.surrogates.storage import standardization_arrays, standardization_of
+from nnbo_mip.surrogates.trained_features import TrainedFeatures
 
 BLOCK = 1 << 22
 """Largest number of feature values that are held at once."""
@@ -33,7 +36,7 @@ Array = npt.NDArray[Any]
 
 
 def brvfl_capabilities(activation: str) -> frozenset[Capability]:
-    """Return what a Bayesian RVFL offers, from what is known before fitting."""
+    """Return what a linear model on such features offers, from what is known before fitting."""
     offered = {
         *(Capability.MEAN, Capability.STD, Capability.NOISE),
         *(Capability.DRAWS, Capability.GRADIENT),
@@ -61,12 +64,12 @@ class QuadraticForm:
 
 @dataclass(frozen=True, eq=False)
 class BrvflBelief(Belief):
-    """A linear model on random features whose weights have a normal distribution.
+    """A linear model on features whose weights have a normal distribution.
 
     Parameters
     ----------
-    features : RandomFeatures
-        The frozen hidden layer.
+    features : Features
+        The frozen hidden layers.
     posterior : WeightPosterior
         What is known of the output weights.
     alpha, beta : float
@@ -81,7 +84,7 @@ class BrvflBelief(Belief):
         Name of the surrogate that made it.
     """
 
-    features: RandomFeatures
+    features: Features
     posterior: WeightPosterior
     alpha: float
     beta: float
@@ -102,12 +105,12 @@ class BrvflBelief(Belief):
 
     def mean(self, X: npt.ArrayLike) -> FloatArray:
         """Posterior mean (n,)."""
-        blocks = [psi @ self.posterior.mean for psi in self._features(X)]
+        blocks = [psi @ self.posterior.mean for _, psi in self._features(X)]
         return self._values(np.concatenate(blocks))
 
     def std(self, X: npt.ArrayLike) -> FloatArray:
         """Posterior deviation (n,), with the noise if that is included."""
-        variance = np.concatenate([self.posterior.variance(psi) for psi in self._features(X)])
+        variance = np.concatenate([self.posterior.variance(psi) for _, psi in self._features(X)])
         latent = self._reach * np.sqrt(variance)
         return np.asarray(np.hypot(latent, self._noise) if self.include_noise else latent)
 
@@ -117,7 +120,7 @@ class BrvflBelief(Belief):
 
     def differentiate(self, X: npt.ArrayLike) -> Local:
         """Mean, std and their gradients; 0 is taken for the slope of a std of zero."""
-        parts = [self._local(psi) for psi in self._features(X)]
+        parts = [self._local(u, psi) for u, psi in self._features(X)]
         mean, std, mean_gradient, std_gradient = map(np.concatenate, zip(*parts, strict=True))
         return Local(mean, std, mean_gradient, std_gradient)
 
@@ -165,7 +168,7 @@ class BrvflBelief(Belief):
     def from_arrays(cls, arrays: Mapping[str, Array]) -> BrvflBelief:
         """Make the belief that `to_arrays` described."""
         return cls(
-            RandomFeatures.from_arrays(_under("features_", arrays)),
+            _features_of(_under("features_", arrays)),
             posterior_of(_under("posterior_", arrays)),
             float(arrays["alpha"]),
             float(arrays["beta"]),
@@ -187,19 +190,22 @@ class BrvflBelief(Belief):
         """From the deviation in standardized units to that in units of y."""
         return self.scale * self.units.y_scale
 
-    def _features(self, X: npt.ArrayLike) -> Iterator[FloatArray]:
-        """Yield the features of blocks of points."""
+    def _features(self, X: npt.ArrayLike) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield standardized inputs and features of blocks of points."""
         u = self.units.inward(self.check_points(X))
         step = max(1, BLOCK // self.features.n_features)
         for start in range(0, max(1, len(u)), step):
-            yield self.features.evaluate(u[start : start + step])
+            block = u[start : start + step]
+            yield block, self.features.evaluate(block)
 
-    def _local(self, psi: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Return mean, std and their gradients at the points of these features."""
+    def _local(
+        self, u: FloatArray, psi: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return mean, std and their gradients at points with these features."""
         mean_slopes = np.broadcast_to(self.posterior.mean, psi.shape)
-        mean_gradient = self.features.pull_back(psi, mean_slopes)
+        mean_gradient = self.features.pull_back(u, psi, mean_slopes)
         white = self.posterior.whiten(psi)
-        half_slopes = self.features.pull_back(psi, self.posterior.spread(white))
+        half_slopes = self.features.pull_back(u, psi, self.posterior.spread(white))
         latent = self._reach * np.sqrt(np.square(white).sum(axis=1))
         std = np.hypot(latent, self._noise) if self.include_noise else latent
         # d std = d(latent^2) / (2 std), where latent^2 = reach^2 psi^T Sigma psi.
@@ -214,6 +220,12 @@ class BrvflBelief(Belief):
 
     def _values(self, standardized: FloatArray) -> FloatArray:
         return np.asarray(self.units.y_center + self.units.y_scale * standardized)
+
+
+def _features_of(arrays: Mapping[str, Array]) -> Features:
+    """Make the features that their `to_arrays` described."""
+    kind = TrainedFeatures if "n_layers" in arrays else RandomFeatures
+    return kind.from_arrays(arrays)
 
 
 def _under(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:

@@ -1,4 +1,4 @@
-"""Random features of a random vector functional link network.
+"""Features that a linear model reads; random ones of a random vector functional link network.
 
 With unit-norm directions v_i and biases b_i, drawn once and frozen,
 
@@ -11,6 +11,7 @@ The norm of v_i would be redundant, for the output weights rescale every feature
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -26,8 +27,51 @@ from nnbo_mip.surrogates.stack import ACTIVATIONS
 Array = npt.NDArray[Any]
 
 
+class Features(abc.ABC):
+    """A frozen map from standardized inputs to features."""
+
+    activation: str
+    """``relu``, of which a network can be made, or ``tanh``."""
+
+    @property
+    @abc.abstractmethod
+    def n_inputs(self) -> int:
+        """d, the number of inputs."""
+
+    @property
+    @abc.abstractmethod
+    def n_features(self) -> int:
+        """k, the number of features."""
+
+    @abc.abstractmethod
+    def evaluate(self, u: FloatArray) -> FloatArray:
+        """Return the features (n, k) at standardized inputs (n, d)."""
+
+    @abc.abstractmethod
+    def pull_back(self, u: FloatArray, psi: FloatArray, slopes: FloatArray) -> FloatArray:
+        """Return gradients (n, d) by u of functions of the features.
+
+        Parameters
+        ----------
+        u : (n, d) array
+            Inputs.
+        psi : (n, k) array
+            What `evaluate` returned for them.
+        slopes : (n, k) array
+            Derivatives of each function by each feature.
+        """
+
+    @abc.abstractmethod
+    def compile(self, builder: GraphBuilder, value: Affine) -> Affine:
+        """Add the features of the standardized input `value` to a network."""
+
+    @abc.abstractmethod
+    def to_arrays(self) -> dict[str, Array]:
+        """Return named arrays for a file."""
+
+
 @dataclass(frozen=True, eq=False)
-class RandomFeatures:
+class RandomFeatures(Features):
     """The frozen hidden layer.
 
     Parameters
@@ -81,16 +125,8 @@ class RandomFeatures:
         hidden = np.maximum(z, 0.0) if self.activation == "relu" else np.tanh(z)
         return np.hstack([hidden, u]) if self.direct_link else hidden
 
-    def pull_back(self, psi: FloatArray, slopes: FloatArray) -> FloatArray:
-        """Return gradients (n, d) by u of functions of the features.
-
-        Parameters
-        ----------
-        psi : (n, k) array
-            What `evaluate` returned.
-        slopes : (n, k) array
-            Derivatives of each function by each feature.
-        """
+    def pull_back(self, u: FloatArray, psi: FloatArray, slopes: FloatArray) -> FloatArray:
+        """Return gradients (n, d) by u of functions of the features; see `Features`."""
         hidden = psi[:, : self.n_hidden]
         bent = (hidden > 0.0) if self.activation == "relu" else 1.0 - np.square(hidden)
         gradient = (slopes[:, : self.n_hidden] * bent) @ self.directions

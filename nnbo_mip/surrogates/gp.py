@@ -180,20 +180,11 @@ class GaussianProcess(Surrogate):
         units = Standardization.of(data, self.standardize_inputs, self.normalize, self.y_range)
         points, values = units.inward(data.X), units.values_inward(data.y)
         hyper = self._start(data.n_inputs)
-        diagonal = self.alpha + _factorize(hyper, points, self.alpha)[1]
-        if hyper.free and _varies(data.y):
+        diagonal = self.alpha + factorize(hyper, points, self.alpha)[1]
+        if hyper.free and varies(data.y):
             likelihood = LIKELIHOODS[self.backend](hyper, points, values, diagonal)
             hyper = maximize_likelihood(likelihood, hyper, self.n_restarts, self.seed)
-        factor, jitter = _factorize(hyper, points, diagonal)
-        return GpBelief(
-            hyper.kernel,
-            points,
-            factor,
-            cho_solve((factor, True), values, check_finite=False),
-            units,
-            diagonal + jitter + hyper.noise,
-            float(np.sqrt(hyper.noise)) * units.y_scale,
-        )
+        return conditioned(hyper, points, values, units, diagonal)
 
     def _start(self, d: int) -> Hyperparameters:
         lengths = np.array(self.length_scale, dtype=np.float64)
@@ -282,13 +273,45 @@ def _check_range(name: str, value: object, ends: object) -> None:
         )
 
 
-def _varies(y: FloatArray) -> bool:
+def conditioned(
+    hyper: Hyperparameters,
+    points: FloatArray,
+    values: FloatArray,
+    units: Standardization,
+    diagonal: float,
+) -> GpBelief:
+    """Return the posterior of a process with known hyper-parameters.
+
+    Parameters
+    ----------
+    hyper : Hyperparameters
+        Kernel and noise.
+    points, values : (n, d) and (n,) arrays
+        Standardized observations.
+    units : Standardization
+        From the user's units to these.
+    diagonal : float
+        What is on the diagonal beside the noise; more where the matrix would be singular.
+    """
+    factor, jitter = factorize(hyper, points, diagonal)
+    return GpBelief(
+        hyper.kernel,
+        points,
+        factor,
+        cho_solve((factor, True), values, check_finite=False),
+        units,
+        diagonal + jitter + hyper.noise,
+        float(np.sqrt(hyper.noise)) * units.y_scale,
+    )
+
+
+def varies(y: FloatArray) -> bool:
     """Return whether values differ by more than rounding."""
     quarter = 0.25 * y  # so that the difference of the largest numbers is finite
     return bool(np.ptp(quarter) > NEGLIGIBLE_SPREAD * np.abs(quarter).max())
 
 
-def _factorize(
+def factorize(
     hyper: Hyperparameters, points: FloatArray, diagonal: float
 ) -> tuple[FloatArray, float]:
     """Return the Cholesky factor of the kernel matrix, and what had to be added for it.

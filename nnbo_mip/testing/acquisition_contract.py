@@ -5,7 +5,8 @@
             return Mine(**options)
 
 Needs pytest. `make` must accept `incumbent`. The head that comes out is judged by what it
-declares: shape, trends, bounds and levels.
+declares: shape, trends, bounds and levels. What declares that it `proposes` points instead of
+scoring them keeps the contract of `criterion_contract`.
 """
 
 from __future__ import annotations
@@ -83,6 +84,7 @@ class AcquisitionContract(abc.ABC):
         made = self.make()
         assert dataclasses.is_dataclass(made)
         assert made.name
+        assert not made.proposes
         assert create(made) is made
         with pytest.raises(dataclasses.FrozenInstanceError):
             made.name = "other"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
+from scipy.special import expit, ndtri
 
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.abstract import Belief, Capability, Local, check_scale
@@ -20,6 +20,10 @@ ALL = frozenset(
         *(Capability.DRAWS, Capability.GRADIENT, Capability.NOISE, Capability.MIXTURE),
     }
 )
+
+
+RATIO = frozenset({Capability.RATIO, Capability.GRADIENT})
+"""What it declares as a density ratio."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +52,8 @@ class AnalyticBelief(Belief):
     is_draw : bool
         Whether this is a draw.
     offered : frozenset of Capability
-        What it declares; everything unless something is to be missed.
+        What it declares; everything that has a mean and a std, unless something is to be missed.
+        Under `RATIO` it is a ratio instead, which rises with the mean.
     """
 
     d: int = 2
@@ -132,6 +137,16 @@ class AnalyticBelief(Belief):
             moved, moved_slope = mean + self.offset * std, slope + self.offset * std_slope
             return Local(moved, np.zeros(len(points)), moved_slope, np.zeros_like(points))
         return Local(mean, std, slope, std_slope)
+
+    def ratio(self, X: npt.ArrayLike) -> FloatArray:
+        """Return the logistic function of the mean (n,), a share of 1 being good."""
+        return np.asarray(expit(self.mean(X)))
+
+    def latent(self) -> AnalyticBelief:
+        """Return the mean without uncertainty."""
+        return replace(
+            self, is_draw=True, offered=frozenset({Capability.MEAN, Capability.GRADIENT})
+        )
 
     def draw(self, seed: int) -> AnalyticBelief:
         """Return one function; its std is zero."""

@@ -133,6 +133,26 @@ class SurrogateContract(abc.ABC):
         for values in self._values(self.belief(), np.empty((0, 2))).values():
             assert len(values) == 0
 
+    def test_a_ratio_takes_the_place_of_mean_and_std(self) -> None:
+        belief, X = self.belief(), self.probes()
+        if Capability.RATIO not in belief.capabilities:
+            pytest.skip("no ratio")
+        assert not {Capability.MEAN, Capability.STD} & belief.capabilities
+        ratio, latent = belief.ratio(X), belief.latent()
+        assert (ratio >= 0.0).all()
+        assert Capability.MEAN in latent.capabilities
+        assert latent.n_inputs == belief.n_inputs
+        height = latent.mean(X)
+        if Capability.STD in latent.capabilities:
+            assert (latent.std(X) > 0.0).all()
+            height = height / latent.std(X)
+        order = np.argsort(height)
+        rise, slack = np.diff(ratio[order]), 1e-9 * ratio.max()
+        assert (rise >= -slack).all()
+        # Where it does not saturate, what is higher has the larger ratio.
+        clear = (np.diff(height[order]) > 1e-6) & (np.abs(height[order][1:]) < 10.0)
+        assert (rise[clear] > 0.0).all()
+
     def test_predict_speaks_as_scikit_learn_does(self) -> None:
         belief, X = self.belief(), self.probes()
         if not {Capability.MEAN, Capability.STD} <= belief.capabilities:
@@ -149,13 +169,16 @@ class SurrogateContract(abc.ABC):
         if Capability.GRADIENT not in belief.capabilities:
             pytest.skip("no gradient")
         local, step = belief.differentiate(X), 1e-6
+        belief = self._moments_of(belief)
+        has_std = Capability.STD in belief.capabilities
+        std = belief.std if has_std else lambda points: np.zeros(len(points))
         np.testing.assert_allclose(local.mean, belief.mean(X), rtol=1e-9, atol=1e-9)
-        np.testing.assert_allclose(local.std, belief.std(X), rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(local.std, std(X), rtol=1e-7, atol=1e-9)
         agreeing = np.zeros(len(X))
         for axis, unit in enumerate(np.eye(X.shape[1])):
             ahead, behind = X + step * unit, X - step * unit
             mean_slope = (belief.mean(ahead) - belief.mean(behind)) / (2.0 * step)
-            std_slope = (belief.std(ahead) - belief.std(behind)) / (2.0 * step)
+            std_slope = (std(ahead) - std(behind)) / (2.0 * step)
             close = np.isclose(local.mean_gradient[:, axis], mean_slope, rtol=1e-3, atol=1e-4)
             close &= np.isclose(local.std_gradient[:, axis], std_slope, rtol=1e-3, atol=1e-4)
             agreeing += close / X.shape[1]
@@ -200,14 +223,27 @@ class SurrogateContract(abc.ABC):
         if Capability.NETWORK not in belief.capabilities:
             pytest.skip("not compilable")
         outputs = belief.network()
+        belief = self._moments_of(belief)
         assert "mean" in outputs.output_names
         self._same(outputs.evaluate(X, "mean"), belief.mean(X))
         if "std" in outputs.output_names:
-            self._same(outputs.evaluate(X, "std"), belief.std(X))
+            has_std = Capability.STD in belief.capabilities
+            std = belief.std(X) if has_std else np.zeros(len(X))
+            np.testing.assert_allclose(
+                outputs.evaluate(X, "std"), std, rtol=0.0, atol=RELATIVE * np.abs(std).max()
+            )
         if Capability.MEMBERS in belief.capabilities:
             members = belief.members(X)
             for index in range(members.shape[1]):
                 self._same(outputs.evaluate(X, f"member{index}"), members[:, index])
+
+    def test_the_trees_are_the_members(self) -> None:
+        belief, X = self.belief(), self.probes()
+        if Capability.TREES not in belief.capabilities:
+            pytest.skip("no trees")
+        trees: Any = getattr(belief, "trees")  # noqa: B009 - what the capability promises
+        self._same(trees.members(X), belief.members(X))
+        self._same(trees.members(X).mean(axis=1), belief.mean(X))
 
     def test_scaling_multiplies_the_uncertainty_and_nothing_else(self) -> None:
         belief, X = self.belief(), self.probes()
@@ -218,6 +254,8 @@ class SurrogateContract(abc.ABC):
             latent = np.sqrt(np.maximum(belief.std(X) ** 2 - self._included_noise(belief, X), 0.0))
             expected = np.sqrt((5.0 * latent) ** 2 + self._included_noise(belief, X))
             np.testing.assert_allclose(wider.std(X), expected, rtol=1e-6, atol=1e-9)
+        if Capability.RATIO in belief.capabilities:
+            self._scales_a_ratio(belief, wider, X)
         for factor in (0.0, -1.0, np.nan, np.inf):
             with pytest.raises(InputError, match="positive"):
                 belief.scaled(factor)
@@ -368,6 +406,19 @@ class SurrogateContract(abc.ABC):
     def _included_noise(belief: Belief, X: FloatArray) -> Any:
         included = getattr(belief, "include_noise", False)
         return belief.noise_std(X) ** 2 if included else 0.0
+
+    @staticmethod
+    def _moments_of(belief: Belief) -> Belief:
+        """Return what has a mean: the belief, or what is behind its ratio."""
+        return belief.latent() if Capability.RATIO in belief.capabilities else belief
+
+    @staticmethod
+    def _scales_a_ratio(belief: Belief, wider: Belief, X: FloatArray) -> None:
+        """Check that a ratio's uncertainty, if it has one, was multiplied by five."""
+        once = belief.scaled(5.0).ratio(X)
+        np.testing.assert_allclose(wider.ratio(X), once, rtol=1e-9, atol=1e-12)
+        if Capability.DRAWS not in belief.capabilities:
+            assert np.array_equal(once, belief.ratio(X))
 
     def _is_sound(self, belief: Belief, d: int) -> None:
         for values in self._values(belief, self.probes(d)).values():

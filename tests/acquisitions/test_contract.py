@@ -6,7 +6,9 @@ from typing import Any
 
 import nnbo_mip as nm
 from nnbo_mip.acquisitions import Acquisition
+from nnbo_mip.surrogates import Belief
 from nnbo_mip.testing.acquisition_contract import AcquisitionContract
+from nnbo_mip.testing.analytic_belief import RATIO, AnalyticBelief
 
 
 class Named(AcquisitionContract):
@@ -86,6 +88,13 @@ class TestAei(Named):
 
 class TestAeiWithoutNoise(Named):
     spec = "aei:noise=0"
+
+
+class TestRatio(Named):
+    spec = "ratio"
+
+    def belief(self) -> Belief:
+        return AnalyticBelief(offered=RATIO)
 
 
 class TestEqi(Named):

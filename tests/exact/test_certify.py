@@ -18,10 +18,10 @@ from scipy.optimize import Bounds
 
 import nnbo_mip as nm
 from nnbo_mip.exact import methods
-from nnbo_mip.exact.interruption import interruptible
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.problem import Problem
 from nnbo_mip.exact.result import EngineResult
+from nnbo_mip.interruption import interruptible
 from tests.exact.claims import certified, tent, two_outputs
 
 METHODS = sorted(methods.METHODS)
@@ -433,7 +433,7 @@ def test_a_second_ctrl_c_stops_at_once() -> None:
     problem = Problem(tent(), nm.Domain([1.0], [7.0]))
     monitor = Monitor(problem, 1e-4)
     before = signal.getsignal(signal.SIGINT)
-    with interruptible(monitor):
+    with interruptible(monitor.interrupt):
         signal.raise_signal(signal.SIGINT)
         assert monitor.interrupted
         with pytest.raises(KeyboardInterrupt):

@@ -63,7 +63,7 @@ def test_before_the_first_report_the_line_says_so(monkeypatch: pytest.MonkeyPatc
 
 
 KERNEL = """
-from nnbo_mip.exact.compiled import compiled
+from nnbo_mip.compiled import compiled
 
 @compiled()
 def twice(x):
@@ -118,7 +118,7 @@ def test_a_check_shows_a_line_in_the_shell(
 
     tent().save(tmp_path / "tent.npz")
     nm.certify(tent(), [(1.0, 7.0)]).certificate.save(tmp_path / "claim.json")
-    monkeypatch.setattr(cli_app, "live_on_a_terminal", lambda: True)
+    monkeypatch.setattr(cli_app, "progress_shown", lambda: True)
     run = CliRunner().invoke(
         cli_app.app, ["check", str(tmp_path / "claim.json"), str(tmp_path / "tent.npz")]
     )

@@ -162,6 +162,16 @@ problems = [
             '{ spec = "levy:dimension=2", step = 3 }',
             "line 3, problems\\[2\\]: .*got 'step'; did you mean 'steps'",
         ),
+        (
+            '"hartmann6"',
+            '{ spec = "levy:dimension=2", steps = 0 }',
+            "line 3, problems\\[2\\].steps: steps must be an integer >= 1; got 0",
+        ),
+        (
+            '"hartmann6"]',
+            '"bbob:function=1",\n  { spec = "bbob:function=2", scaled = true },\n]',
+            "line 4, problems\\[3\\]: a scaled problem must have .* write scaled = false",
+        ),
         ('"gp"', '"nommu"', "line 10, methods.surrogate: .*did you mean 'nomu'"),
         ("n_hidden=12", "n_hiden=12", "line 10, methods.surrogate: .*did you mean 'n_hidden'"),
         ('"ucb"', '"ubc"', "line 11, methods.acquisition: .*did you mean 'ucb'"),
@@ -191,8 +201,9 @@ problems = [
 )
 def test_what_is_wrong_is_said_with_its_line(old: str, new: str, message: str) -> None:
     assert old in FIRST
-    with pytest.raises(NnboError, match=message):
+    with pytest.raises(NnboError, match=message) as raised:
         plan(FIRST.replace(old, new))
+    assert str(raised.value).count("first.toml") == 1
 
 
 @pytest.mark.parametrize(
@@ -243,7 +254,7 @@ def test_a_regret_needs_an_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(InputError, match=r"line 1, problems\[1\]: a regret needs an optimum"):
             plan(text)
         assert plan(f"{text}metrics = ['best']").units[0].optimum is None
-        with pytest.raises(InputError, match=r"problems\[1\]: the scaled view needs an optimum"):
+        with pytest.raises(InputError, match=r"problems\[1\]: a scaled problem must have a known"):
             plan(f"{text}scaled = true")
     finally:
         nm.problems.unregister("unknown")

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from nnbo_mip.lab.findings import DISTANCE, REGRET, Findings
+from nnbo_mip.lab.pictures.doublings import doublings
+from nnbo_mip.lab.pictures.picture import Line
 from nnbo_mip.lab.results import Results
-from nnbo_mip.lab.step_totals import sampled_gaps, step_totals
+from nnbo_mip.lab.step_totals import mean_doublings, sampled_gaps, step_totals
 from nnbo_mip.lab.store import opened
 from tests.lab.reported import FACTORS, STARTS, STEPS, regret, written
 from tests.lab.stores import answer, plan_of, planned
@@ -100,3 +102,27 @@ def test_many_gaps_are_sampled_evenly(path: Path) -> None:
     assert len(sampled_gaps(results, "branin", "gp", 10)) == 10
     assert sampled_gaps(results, "branin", "gp", 3)["gap"].tolist() == [0.25] * 2
     assert len(sampled_gaps(results, "branin", "random", 10)) == 0
+
+
+def test_doublings_are_means_over_instances_of_methods_that_doubled(path: Path) -> None:
+    units = [planned(method=m, instance=k) for m in ("gp", "nomu") for k in range(2)]
+    with opened(path) as store:
+        store.write_plan(plan_of(units))
+        for one in units:
+            made = answer(one.unit, [5.0, 4.0, 3.0, 2.0, 1.0])
+            assert made.result is not None
+            for step in made.result["steps"]:
+                is_counted = one.method == "gp" and one.unit.instance == 1
+                step["doublings"] = step["number"] if is_counted else 0
+            store.add([made])
+    means = mean_doublings(Results.open(path), "branin")
+    assert means["method"].tolist() == ["gp"] * 3 + ["nomu"] * 3
+    assert means["number"].tolist() == [2, 3, 4] * 2
+    assert means["doublings"].tolist() == [1.0, 1.5, 2.0, 0.0, 0.0, 0.0]
+    picture = doublings("branin", means, {"gp": 0, "nomu": 1})
+    (series,) = picture.series
+    assert series.name == "gp"
+    (line,) = series.marks
+    assert isinstance(line, Line)
+    assert np.asarray(line.x).tolist() == [3, 4, 5]
+    assert np.asarray(line.y).tolist() == [1.0, 1.5, 2.0]

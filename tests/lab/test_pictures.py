@@ -116,13 +116,24 @@ def test_sampled_points_tell_starts_from_choices() -> None:
     assert picture.series[0].marks
 
 
+@pytest.mark.parametrize("maximize", [False, True])
+def test_most_contours_are_about_what_is_wanted(maximize: bool) -> None:
+    surface = Surface(("u", "v"), np.zeros(2), np.ones(2), lambda X: X[:, 0], maximize)
+    at = np.array([np.mean(one.x0) for one in surface.background if isinstance(one, Strokes)])
+    wanted, others = at > 0.75, at < 0.25
+    if not maximize:
+        wanted, others = others, wanted
+    assert wanted.sum() >= 4
+    assert others.sum() == 1
+
+
 def test_gaps_of_zero_and_no_time_are_shown_at_the_edges() -> None:
     part = Gaps("a", np.array([0.0, 2.0]), np.array([0.0, 0.5]))
-    (dots,) = gaps_against_time([part], COLORS).series[0].marks
+    (dots,) = gaps_against_time("p", [part], COLORS).series[0].marks
     assert isinstance(dots, Dots)
     assert np.asarray(dots.x).tolist() == [QUICKEST, 2.0]
     assert np.asarray(dots.y).tolist() == [SMALLEST, 0.5]
-    assert gaps_against_time([Gaps("a", np.empty(0), np.empty(0))], COLORS).is_empty
+    assert gaps_against_time("p", [Gaps("a", np.empty(0), np.empty(0))], COLORS).is_empty
 
 
 def test_the_bar_of_the_critical_difference_is_as_long_as_it_is() -> None:
@@ -136,6 +147,18 @@ def test_the_bar_of_the_critical_difference_is_as_long_as_it_is() -> None:
     assert bar.x1 == [pytest.approx(1.0 + outcome.difference)]
     (dot,) = (m for m in picture.series[names.index("b")].marks if isinstance(m, Dots))
     assert dot.x == [outcome.ranks[1]]
+
+
+def test_a_critical_difference_beyond_all_ranks_is_cut_and_says_so() -> None:
+    outcome = friedman([[1.0, 2.0], [2.0, 1.0]])
+    assert outcome.difference > 1.0
+    picture = critical_difference("t", ("a", "b"), outcome, "problems", COLORS)
+    bar, said = picture.series[-1].marks
+    assert isinstance(bar, Strokes)
+    assert bar.x1 == [2.0]
+    assert isinstance(said, Texts)
+    assert said.texts == ("critical difference 1.39",)
+    assert picture.note.endswith("It is longer than the line, as there are few ranks.")
 
 
 def line(bound: float) -> BeliefLine:

@@ -21,6 +21,8 @@ heard.figures = [...document.querySelectorAll("figure")].map((figure) => ({
   lines: figure.querySelectorAll("path.line").length,
   dots: figure.querySelectorAll(".dot").length,
   boxes: figure.querySelectorAll(".box").length,
+  order: [...figure.querySelectorAll(".plot polygon, .plot path.line")].map((one) => one.tagName),
+  legend: [...figure.querySelectorAll("button.series svg")].map((one) => one.firstChild.tagName),
   text: [...figure.querySelectorAll("svg text")].map((text) => text.textContent),
   bad: figure.innerHTML.includes("NaN") || figure.innerHTML.includes("undefined"),
 }));
@@ -96,7 +98,22 @@ def test_every_figure_is_drawn(desktop: Opened) -> None:
     line = next(one for title, one in figures.items() if title.startswith("forrester: gp in"))
     assert (line["lines"], line["dots"]) == (1, 8)
     # The steps of the made-up store: five of each instance of the two methods with models.
-    assert figures["Gap of the certificate against time"]["dots"] == 2 * 4 * 5
+    assert figures["branin: gap of the certificate against time"]["dots"] == 2 * 4 * 5
+
+
+def test_bands_are_below_all_lines_and_the_legend_shows_what_is_drawn(desktop: Opened) -> None:
+    figures = {one["title"]: one for one in desktop.heard["figures"]}
+    curves = figures["branin: median regret"]
+    assert curves["order"] == ["polygon"] * 3 + ["path"] * 3
+    assert curves["legend"] == ["path"] * 3
+    sampled = next(one for title, one in figures.items() if title.startswith("branin: gp in"))
+    assert sampled["legend"] == ["path", "circle", "circle"]
+
+
+def test_profiles_show_all_shares(desktop: Opened) -> None:
+    figures = {one["title"]: one for one in desktop.heard["figures"]}
+    for title in ("Performance profile at 0.1", "Data profile at 0.1"):
+        assert {"0", "1"} <= set(figures[title]["text"])
 
 
 def test_the_table_of_contents_leads_somewhere(desktop: Opened) -> None:
@@ -146,10 +163,13 @@ def test_it_fits_a_phone(page: Path) -> None:
       heard.out = [...inner.querySelectorAll("figure svg")].filter(
         (one) => one.getBoundingClientRect().right > 361
       ).length;
+      heard.cut = [...inner.querySelectorAll(".caption")].filter(
+        (one) => one.getBoundingClientRect().right > 361
+      ).length;
     """
     seen = opened(holder, script, 1000, "--allow-file-access-from-files")
     assert seen.heard.pop("wide") <= 360
-    assert seen.heard == {"drawn": True, "out": 0, "problems": []}
+    assert seen.heard == {"drawn": True, "out": 0, "cut": 0, "problems": []}
     assert seen.console == []
 
 

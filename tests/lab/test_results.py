@@ -200,7 +200,7 @@ def test_what_is_no_store_is_refused(path: Path, tmp_path: Path) -> None:
         Results.open(other)
     with pytest.raises(FileFormatError, match="another SQLite file"), opened(other):
         pass
-    with pytest.raises(StoreError, match="existing folder"), opened(tmp_path / "no" / "r.db"):
+    with pytest.raises(InputError, match="existing folder"), opened(tmp_path / "no" / "r.db"):
         pass
 
 

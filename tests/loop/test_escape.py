@@ -239,6 +239,25 @@ def test_both_rules_leave_the_samples_of_a_fitted_belief() -> None:
     assert gaps.min() >= eps
 
 
+@pytest.mark.parametrize("maximizer", ["mip", "bab"])
+def test_exact_steps_with_doubled_c_are_those_of_a_grid(maximizer: str) -> None:
+    X = np.array([[-1.0], [-0.4], [0.1], [0.7]])
+    y = np.array([0.0, 0.9, 1.0, 0.2])
+    belief = nm.surrogates.create("nomu", hidden=(6,), epochs=200, seed=2).fit(X, y)
+
+    def escaped(name: str) -> Any:
+        def propose(c: float, away: float | None = None) -> Proposal:
+            return nm.maximize(belief.scaled(c), "ucb", LINE, maximizer=name)
+
+        seen = np.vstack([X, propose(0.1).x])
+        return Exponential(limit=12).apply(propose, seen, 0.1, 0.05, LINE)
+
+    exact, grid = escaped(maximizer), escaped("grid:points=2001")
+    assert exact.doublings == grid.doublings > 0
+    assert abs(exact.proposal.x - grid.proposal.x) <= 1e-3
+    assert exact.proposal.value >= grid.proposal.value
+
+
 @pytest.mark.parametrize(
     ("spec", "sentence"),
     [

@@ -226,10 +226,10 @@ def test_ctrl_c_while_a_model_is_asked_ends_the_run(monkeypatch: pytest.MonkeyPa
     run = optimizer(maximizer="bab", surrogate="brvfl:n_hidden=200", time_limit=600.0, gap=0.0)
     before = type(run._asking).next
 
-    def pressed(self: Any, state: Any) -> Any:
+    def pressed(self: Any, state: Any, callback: Any = None) -> Any:
         if len(state.observations) == 4:
             signal.raise_signal(signal.SIGINT)
-        return before(self, state)
+        return before(self, state, callback)
 
     monkeypatch.setattr(type(run._asking), "next", pressed)
     handler = signal.getsignal(signal.SIGINT)

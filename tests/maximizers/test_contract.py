@@ -87,6 +87,10 @@ class TestSobol(Named):
     spec = "sobol:evaluations=400"
 
 
+class TestEpsilonRandom(Named):
+    spec = "epsilon_random:share=0.0,inner=lbfgs:raw_samples=64"
+
+
 def test_every_name_is_tried() -> None:
     tried = {kind.spec.partition(":")[0] for kind in Named.__subclasses__()}
     assert {name.partition(":")[0] for name in nm.maximizers.available()} == tried

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from nnbo_mip.maximizers.search import BudgetSpent, Search
 from nnbo_mip.maximizers.sobol import sobol_points
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.space.grid import Grid
+from nnbo_mip.surrogates.abstract import Capability
 from nnbo_mip.testing.analytic_belief import AnalyticBelief
 from nnbo_mip.testing.maximizer_contract import data, members
 
@@ -82,6 +84,24 @@ def test_six_inputs(maximizer: str) -> None:
     assert best - 1e-2 <= value <= best + 1e-6
     if maximizer == "lbfgs":
         assert value >= best - 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class MinusBranin(AnalyticBelief):
+    """The function itself, without uncertainty."""
+
+    def mean(self, X: Any) -> FloatArray:
+        problem = nm.problems.create("branin")
+        return -np.atleast_1d(problem(problem.space.decode(self.check_points(X))))
+
+
+@pytest.mark.parametrize("iterations", [6000, 3])
+def test_rectangles_find_the_minimum_of_branin_and_keep_their_limits(iterations: int) -> None:
+    maximizer = f"direct:evaluations=1000,iterations={iterations}"
+    belief = MinusBranin(offered=frozenset({Capability.MEAN}))
+    found = run(maximizer, target(SQUARE, "mean", belief=belief))
+    assert found.evaluations <= 1000
+    assert (found.value >= -0.397887358 - 1e-4) == (iterations == 6000)
 
 
 @pytest.mark.parametrize(

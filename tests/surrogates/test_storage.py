@@ -23,6 +23,9 @@ FAMILIES = {
     "elm": {"n_members": 5},
     "ervfl": {"n_members": 3, "n_hidden": 10},
     "deep_ensemble": {"hidden": (4,), "n_members": 2, "epochs": 5},
+    "gp_mcmc": {"ard": False, "noise": 0.0, "n_walkers": 4, "burn_in": 1, "chain_length": 2},
+    "neural_linear": {"hidden": (4, 3), "epochs": 5},
+    "random_forest": {"n_trees": 3},
     "mc_dropout": {"hidden": (4,), "passes": 2, "epochs": 5},
 }
 

@@ -20,8 +20,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from nnbo_mip.compiled import compiled
 from nnbo_mip.exact.bounds.simplex import safe_bound
-from nnbo_mip.exact.compiled import compiled
 
 LANES = 128
 """As many as `ascent_nodes.CHUNK`."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from nnbo_mip.compiled import compiled
 from nnbo_mip.exact.bounds.box_kernel import (
     FAST,
     bound_layers,
@@ -18,7 +19,6 @@ from nnbo_mip.exact.bounds.box_kernel import (
     weigh_outputs,
     widest_layer,
 )
-from nnbo_mip.exact.compiled import compiled
 
 
 @compiled(fastmath=FAST)

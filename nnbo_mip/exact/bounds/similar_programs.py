@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from nnbo_mip.compiled import compiled
 from nnbo_mip.exact.bounds.program import Program
 from nnbo_mip.exact.bounds.simplex import (
     INFEASIBLE,
@@ -22,7 +23,6 @@ from nnbo_mip.exact.bounds.simplex import (
     reset,
     safe_bound,
 )
-from nnbo_mip.exact.compiled import compiled
 from nnbo_mip.network.affine import FloatArray
 
 NODES_BETWEEN_RESETS = 50

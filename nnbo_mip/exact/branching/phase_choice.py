@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from nnbo_mip.compiled import compiled
 from nnbo_mip.exact.bounds.simplex import PIVOT_TOLERANCE
-from nnbo_mip.exact.compiled import compiled
 
 VIOLATION = 1e-9
 """Scaled amount by which h may differ from max(z, 0) without being branched on."""

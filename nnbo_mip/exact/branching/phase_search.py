@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from nnbo_mip.compiled import compiled
 from nnbo_mip.exact.bounds.simplex import (
     INFEASIBLE,
     OPTIMAL,
@@ -19,7 +20,6 @@ from nnbo_mip.exact.bounds.simplex import (
     safe_bound,
 )
 from nnbo_mip.exact.branching.phase_choice import choose_children, read_places
-from nnbo_mip.exact.compiled import compiled
 
 ROW_TOLERANCE = 1e-8
 """Scaled amount by which a rounded point may break a row and still be worth repairing."""

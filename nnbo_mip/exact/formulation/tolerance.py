@@ -51,12 +51,24 @@ class Tolerances:
 
 def bound_inflation(encoding: Encoding, tolerances: Tolerances) -> float:
     """Return by how much a solver's bound must be raised to be a bound on f."""
-    model = encoding.model
+    return model_inflation(encoding.model, encoding.objective_error, tolerances)
+
+
+def model_inflation(model: MilpModel, objective_error: float, tolerances: Tolerances) -> float:
+    """Return by how much a solver's bound on a model must be raised.
+
+    Parameters
+    ----------
+    model : MilpModel
+    objective_error : float
+        Bound on what its objective misses, at the columns of an admissible point.
+    tolerances : Tolerances
+    """
     dual = tolerances.dual * objective_scale(model) * _total_range(model)
     sizes = np.maximum(np.abs(model.column_lower), np.abs(model.column_upper))
     magnitude = float(np.abs(model.objective) @ sizes) + abs(model.offset)
     rounding = gamma(model.n_columns + 8) * magnitude
-    return (dual + rounding + encoding.objective_error) * (1.0 + 1e-9)
+    return (dual + rounding + objective_error) * (1.0 + 1e-9)
 
 
 def claim_allowance(encoding: Encoding, tolerances: Tolerances) -> float:

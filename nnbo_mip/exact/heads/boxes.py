@@ -19,12 +19,24 @@ from nnbo_mip.exact.heads.relaxers.choice import relaxer_of, why_not
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.primal import climb
 from nnbo_mip.exact.result import EngineResult
+from nnbo_mip.exact.trees.cells import TreeCells
+from nnbo_mip.exact.trees.search import TreeSearch
+from nnbo_mip.exact.trees.search import climb as climb_cells
 from nnbo_mip.heads import LinearHead
 from nnbo_mip.heads.readouts import NetworkReadout, PlainReadout
+from nnbo_mip.heads.tree_readout import TreeReadout
 from nnbo_mip.network.graph import Network
 from nnbo_mip.space.domain import Domain
 
-__all__ = ["HeadBoxSearch", "load_kernels", "solve", "why_not"]
+__all__ = [
+    "HeadBoxSearch",
+    "TreeSearch",
+    "climb_of",
+    "load_kernels",
+    "search_of",
+    "solve",
+    "why_not",
+]
 
 
 class HeadBoxSearch(RelaxedSearch):
@@ -57,14 +69,25 @@ class HeadBoxSearch(RelaxedSearch):
         )
 
 
+def search_of(
+    problem: HeadProblem, options: BoxOptions, monitor: Monitor
+) -> HeadBoxSearch | TreeSearch:
+    """Return the search over boxes of a problem: those of trees end at thresholds."""
+    kind = TreeSearch if isinstance(problem.readout, TreeReadout) else HeadBoxSearch
+    return kind(problem, options, monitor)
+
+
 def solve(problem: HeadProblem, options: BoxOptions, monitor: Monitor) -> EngineResult:
     """Maximize what a problem searches; value and bound are in its values."""
-    search = HeadBoxSearch(problem, options, monitor)
+    search = search_of(problem, options, monitor)
     return search.advance(options.max_boxes) if search.is_useful else monitor.too_large(ENGINE)
 
 
 def bound_of_domain(problem: HeadProblem, monitor: Monitor) -> float:
     """Return the bound of one relaxation over the whole box; ``inf`` where there is none."""
+    if isinstance(problem.readout, TreeReadout):
+        search = TreeSearch(problem, BoxOptions(), monitor)
+        return search.bound_once() if search.is_useful else math.inf
     relaxer, domain = relaxer_of(problem), problem.domain
     lower, upper, feasible = domain.tighten(domain.lower[None, :], domain.upper[None, :])
     if not feasible[0]:
@@ -75,6 +98,14 @@ def bound_of_domain(problem: HeadProblem, monitor: Monitor) -> float:
     conditions = relaxer.bound(lower.T, upper.T, level, 0)
     bound = float(conditions.values_below(conditions.bound, level)[0])
     return math.inf if math.isnan(bound) else bound
+
+
+def climb_of(problem: HeadProblem, monitor: Monitor, seed: int) -> None:
+    """Offer good admissible points to a monitor."""
+    if isinstance(problem.readout, TreeReadout):
+        climb_cells(problem, TreeCells(problem.readout.trees, problem.domain), monitor, seed)
+    else:
+        climb(problem, monitor, seed=seed)
 
 
 @cache

@@ -1,9 +1,10 @@
 """The maximum of a head: which way first, and who takes over.
 
 A head may have two ways: a *sequence* of linear problems (linear, tangents, sandwich, ratio,
-counting), which the engines of networks solve, and *boxes*, a search of its own. Measured
-(docs/acquisitions.md): with few free inputs boxes are faster, with many mostly sequences close.
-Whatever is done shares one monitor, so that the best value and the best bound of all are kept.
+counting, tree_sums), which the engines of networks or a solver solve, and *boxes*, a search of its
+own. Measured (docs/acquisitions.md): with few free inputs boxes are faster, with many mostly
+sequences close. Whatever is done shares one monitor, so that the best value and the best bound of
+all are kept.
 
     mip, enumerate   the sequence, each problem by that engine
     bab              like auto, each problem by branch and bound
@@ -22,13 +23,21 @@ from functools import partial
 from nnbo_mip.errors import UnsupportedError
 from nnbo_mip.exact.branching.boxes import ENGINE as BOXES
 from nnbo_mip.exact.branching.boxes import BoxOptions
-from nnbo_mip.exact.heads import boxes, counting, linear, ratio, sandwich, tangents
+from nnbo_mip.exact.heads import (
+    boxes,
+    counting,
+    linear,
+    ratio,
+    sandwich,
+    tangents,
+    tree_sums,
+)
 from nnbo_mip.exact.heads.answer import HeadResult, Step, answer, name_of
 from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.primal import climb
 from nnbo_mip.exact.result import EngineResult
+from nnbo_mip.heads.tree_readout import TreeReadout
 
 METHODS = ("auto", "mip", "bab", "enumerate")
 
@@ -52,7 +61,7 @@ INTERRUPTED = "the search was interrupted."
 
 Sequenced = Callable[[HeadProblem, SequenceOptions, Monitor], HeadResult]
 
-SEQUENCES = (linear, tangents, sandwich, ratio, counting)
+SEQUENCES = (linear, tangents, sandwich, ratio, counting, tree_sums)
 
 
 def sequence_for(problem: HeadProblem) -> Sequenced | None:
@@ -62,6 +71,8 @@ def sequence_for(problem: HeadProblem) -> Sequenced | None:
 
 def why_not(problem: HeadProblem, method: str) -> str:
     """Return why a method cannot maximize a head, in a sentence; empty where it can."""
+    if method == "enumerate" and isinstance(problem.readout, TreeReadout):
+        return 'trees are not enumerated but searched by boxes; take "bab" or "auto".'
     if sequence_for(problem) is not None:
         return ""
     if method in ("mip", "enumerate"):
@@ -104,7 +115,7 @@ class _Turns:
         self.problem, self.options, self.monitor = problem, options, monitor
         self.sequence = sequence_for(problem)
         self.bounded = not boxes.why_not(problem)
-        self.search: boxes.HeadBoxSearch | None = None
+        self.search: boxes.HeadBoxSearch | boxes.TreeSearch | None = None
         self.counters: Counter[str] = Counter()
         self.messages: list[str] = []
         self.proven_by: _Sequence | None = None
@@ -141,7 +152,7 @@ class _Turns:
     def _advance(self, count: int) -> None:
         if self.search is None:
             options = BoxOptions(seed=self.options.seed)
-            self.search = boxes.HeadBoxSearch(self.problem, options, self.monitor)
+            self.search = boxes.search_of(self.problem, options, self.monitor)
         if not self.search.is_useful:
             return
         result = self.search.advance(count)
@@ -179,7 +190,7 @@ class _Turns:
         if not self.bounded:
             return
         if self.monitor.best_x is None:
-            climb(self.problem, self.monitor, seed=self.options.seed)
+            boxes.climb_of(self.problem, self.monitor, self.options.seed)
         bound = boxes.bound_of_domain(self.problem, self.monitor)
         self.counters["boxes"] += 1
         self.monitor.tighten(max(bound, self.monitor.best_value), "rigorous", BOXES)

@@ -15,7 +15,7 @@ SIDE = 61
 POINTS_OF_A_LINE = 601
 
 LEVELS = (0.005, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
-"""Shares of the box below each contour: values may span many orders of magnitude."""
+"""Shares of the box that are better than each contour: values may span many orders of magnitude."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,12 +29,15 @@ class Surface:
     lower, upper : (d,) arrays
     function : callable or None
         Points (n, d) to values (n,); None where it cannot be evaluated here.
+    maximize : bool
+        Whether large values are the good ones, about which there are most contours.
     """
 
     names: tuple[str, ...]
     lower: FloatArray
     upper: FloatArray
     function: Callable[[FloatArray], FloatArray] | None
+    maximize: bool = False
 
     @property
     def dimension(self) -> int:
@@ -93,7 +96,8 @@ def _background(surface: Surface) -> tuple[Mark, ...]:
     x, y = (np.linspace(surface.lower[j], surface.upper[j], SIDE) for j in range(2))
     grid = np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1)
     values = surface.function(grid.reshape(-1, 2)).reshape(SIDE, SIDE)
-    levels = np.unique(np.quantile(values[np.isfinite(values)], LEVELS))
+    shares = 1.0 - np.array(LEVELS) if surface.maximize else np.array(LEVELS)
+    levels = np.unique(np.quantile(values[np.isfinite(values)], shares))
     parts = [contour(x, y, values, float(level)) for level in levels]
     return tuple(Strokes(p[:, 0], p[:, 1], p[:, 2], p[:, 3], 0.8) for p in parts if len(p))
 

@@ -56,6 +56,9 @@ def draw(picture: Picture, path: str | Path) -> None:
             kept = _above(mark, floors)
             DRAWERS[type(mark)](axes, kept, color, DASHES[cycle % len(DASHES)], label, number)
             label = None
+    axes.update_datalim([(x, 0.0) for x in picture.x.ends], updatey=False)
+    axes.update_datalim([(0.0, y) for y in picture.y.ends], updatex=False)
+    axes.autoscale_view()
     _set(axes, picture.x, "x")
     _set(axes, picture.y, "y")
     if any(series.in_legend for series in picture.series):

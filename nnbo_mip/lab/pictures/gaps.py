@@ -34,11 +34,14 @@ class Gaps:
     gaps: FloatArray
 
 
-def gaps_against_time(parts: Sequence[Gaps], colors: Colors, note: str = "") -> Picture:
+def gaps_against_time(
+    problem: str, parts: Sequence[Gaps], colors: Colors, note: str = ""
+) -> Picture:
     """Return one dot a step; those whose gap is infinite, where nothing was proven, are left out.
 
     Parameters
     ----------
+    problem : str
     parts : sequence of Gaps
     colors : mapping of str to int
     note : str
@@ -54,7 +57,7 @@ def gaps_against_time(parts: Sequence[Gaps], colors: Colors, note: str = "") -> 
         if len(part.gaps)
     )
     return Picture(
-        "Gap of the certificate against time",
+        f"{problem}: gap of the certificate against time",
         Axis("seconds of the maximization", "log", switchable=True),
         Axis("gap", "log", switchable=True),
         series,

@@ -32,6 +32,8 @@ class Axis:
         Whether small numbers are at the right, or at the top.
     whole : bool
         Whether it counts, so that there is nothing between whole numbers.
+    ends : tuple of float
+        Values that it reaches, whatever is drawn.
     """
 
     label: str
@@ -40,6 +42,7 @@ class Axis:
     ticks: tuple[tuple[float, str], ...] = ()
     turned: bool = False
     whole: bool = False
+    ends: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,6 +218,7 @@ def _axis(axis: Axis) -> dict[str, Any]:
         "ticks": [[place, name] for place, name in axis.ticks],
         "turned": axis.turned,
         "whole": axis.whole,
+        "ends": list(axis.ends),
     }
 
 

@@ -16,6 +16,12 @@ from nnbo_mip.network.affine import FloatArray
 
 TOLERANCES = (1e-1, 1e-2, 1e-4)
 
+LEAST_RATIO = 2.0
+"""Up to which a performance profile goes at least."""
+
+SHARES = (0.0, 1.0)
+"""Ends of the axis of shares."""
+
 
 def times(findings: Findings, tolerance: float) -> tuple[FloatArray, FloatArray]:
     """Return evaluations that methods take on runs (n, k), and the runs' dimensions (n,).
@@ -35,11 +41,13 @@ def performance(findings: Findings, tolerance: float, colors: Colors) -> Picture
     """Return the share of runs solved within a multiple of the quickest method's evaluations."""
     taken, _ = times(findings, tolerance)
     ratios, shares = performance_profile(taken) if len(taken) else _nothing(findings)
+    # Beyond the last step, so that it can be seen.
+    end = max(LEAST_RATIO, 1.1 * float(np.max(ratios, initial=1.0)))
     return Picture(
         f"Performance profile at {tolerance:g}",
         Axis("evaluations, as a multiple of the quickest method's", "log", switchable=True),
-        Axis("share of runs solved"),
-        _series(findings, ratios, shares, colors),
+        Axis("share of runs solved", ends=SHARES),
+        _series(findings, np.append(ratios, end), shares, colors),
         _note(tolerance, len(taken)),
     )
 
@@ -48,11 +56,14 @@ def data(findings: Findings, tolerance: float, colors: Colors) -> Picture:
     """Return the share of runs solved within a budget in units of d + 1 evaluations."""
     taken, dimensions = times(findings, tolerance)
     budgets, shares = data_profile(taken, dimensions) if len(taken) else _nothing(findings)
+    whole = [one.evaluations / (one.dimension + 1.0) for one in findings.complete]
+    at = np.concatenate([[0.0], budgets, [max(whole, default=1.0)]])
+    none = np.zeros((len(shares), 1 if len(taken) else 0))
     return Picture(
         f"Data profile at {tolerance:g}",
         Axis("evaluations / (dimension + 1)", switchable=True),
-        Axis("share of runs solved"),
-        _series(findings, budgets, shares, colors),
+        Axis("share of runs solved", ends=SHARES),
+        _series(findings, at, np.concatenate([none, shares], axis=1), colors),
         _note(tolerance, len(taken)),
     )
 
@@ -60,11 +71,13 @@ def data(findings: Findings, tolerance: float, colors: Colors) -> Picture:
 def _series(
     findings: Findings, at: FloatArray, shares: FloatArray, colors: Colors
 ) -> tuple[Series, ...]:
+    """Return stairs (k, m) that go on level to the last of the places (m + 1,)."""
     made = []
     for place, method in enumerate(findings.ranked):
-        corners = np.flatnonzero(np.diff(shares[place], prepend=-1.0, append=2.0)[:-1] > 0.0)
-        kept = np.union1d(corners, [len(at) - 1]) if len(at) else corners
-        line = Line(at[kept], shares[place][kept], style="stairs")
+        steps = np.append(shares[place], shares[place][-1:])
+        kept = np.flatnonzero(np.diff(steps, prepend=-1.0) != 0.0)
+        kept = np.union1d(kept, [len(steps) - 1]) if len(steps) else kept
+        line = Line(at[: len(steps)][kept], steps[kept], style="stairs")
         made.append(Series(method, (line,), colors[method]))
     return tuple(made)
 

@@ -90,13 +90,15 @@ def critical_difference(
             )
         )
     reach = outcome.difference
+    most = float(len(methods))
+    # The length of the critical difference, from rank 1 on as far as there are ranks.
+    cut = " It is longer than the line, as there are few ranks." if 1.0 + reach > most else ""
     top = -1.6 - 0.35 * len(groups)
-    # The length of the critical difference, from rank 1 on as far as the line of ranks is long.
     series.append(
         Series(
             "critical difference",
             (
-                Strokes([1.0], [top], [min(1.0 + reach, float(len(methods)))], [top], 2.0),
+                Strokes([1.0], [top], [min(1.0 + reach, most)], [top], 2.0),
                 Texts([1.0], [top - 0.5], (f"critical difference {reach:.3g}",)),
             ),
             None,
@@ -110,6 +112,6 @@ def critical_difference(
         tuple(series),
         f"Friedman over {outcome.blocks} {blocks}: chi² = {outcome.statistic:.4g}, "
         f"p = {outcome.p:.3g}. Grey bars join methods whose mean ranks differ by less than the "
-        "critical difference of Nemenyi at 5 %.",
+        f"critical difference of Nemenyi at 5 %.{cut}",
         rows=len(methods) + 2 + (len(groups) + 2) // 3,
     )

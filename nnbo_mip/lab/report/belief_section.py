@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from nnbo_mip.errors import NnboError
 from nnbo_mip.lab.findings import Findings, Sample
 from nnbo_mip.lab.pictures.belief import acquisition, belief
 from nnbo_mip.lab.pictures.picture import Picture
 from nnbo_mip.lab.pictures.regret import Colors
 from nnbo_mip.lab.report.html import paragraph
-from nnbo_mip.lab.report.pages import Page
+from nnbo_mip.lab.report.pages import Page, Part
 from nnbo_mip.lab.report.repeated import repeated_beliefs
 from nnbo_mip.lab.results import Results
 
 
-def add_beliefs(
+def belief_parts(
     page: Page, results: Results, findings: Findings, steps: int, colors: Colors
-) -> None:
-    """Take first steps of one instance of each method again, and draw what they rested on."""
+) -> list[Part]:
+    """Return what takes first steps of one instance of each method again, and draws them."""
     units = results.units
     baselines = set(units["method"][units["surrogate"] == ""].tolist())
     chosen = [
@@ -26,11 +28,22 @@ def add_beliefs(
         for sample in problem.samples
         if sample.method not in baselines
     ]
+    return [
+        Part("beliefs", partial(_begin, page, bool(chosen))),
+        *(
+            Part(
+                f"beliefs of {sample.method} on {problem}",
+                partial(_add, page, results, problem, sample, steps, colors[sample.method]),
+            )
+            for problem, sample in chosen
+        ),
+    ]
+
+
+def _begin(page: Page, is_any: bool) -> None:
     page.section("Beliefs")
-    if not chosen:
+    if not is_any:
         page.add(paragraph("No method with a model has finished a problem of one variable."))
-    for problem, sample in chosen:
-        _add(page, results, problem, sample, steps, colors[sample.method])
 
 
 def _add(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from nnbo_mip.lab.pictures.doublings import doublings
 from nnbo_mip.lab.pictures.gaps import Gaps, gaps_against_time
 from nnbo_mip.lab.pictures.picture import Picture
 from nnbo_mip.lab.pictures.regret import Colors
 from nnbo_mip.lab.report.html import number, percent, table
 from nnbo_mip.lab.report.pages import Page
 from nnbo_mip.lab.results import Results
-from nnbo_mip.lab.step_totals import sampled_gaps, step_totals
+from nnbo_mip.lab.step_totals import mean_doublings, sampled_gaps, step_totals
 
 MOST_DOTS = 250
 """Of a method in one picture."""
@@ -43,6 +44,13 @@ def add_certificates(page: Page, results: Results, colors: Colors) -> None:
     proven = [row["method"] for row in totals.rows() if row["proven"]]
     if proven:
         page.pictures(**{name: _gaps(results, name, proven, colors) for name in results.problems})
+    if totals["doublings"].any():
+        page.pictures(
+            **{
+                name: doublings(name, mean_doublings(results, name), colors)
+                for name in results.problems
+            }
+        )
 
 
 def add_times(page: Page, results: Results) -> None:
@@ -76,4 +84,4 @@ def _gaps(results: Results, problem: str, methods: list[str], colors: Colors) ->
         found = sampled_gaps(results, problem, method, MOST_DOTS)
         parts.append(Gaps(method, found["seconds"], found["gap"]))
     note = f"Of many steps, up to {MOST_DOTS} a method are shown."
-    return gaps_against_time(parts, colors, f"{problem}. {note}")
+    return gaps_against_time(problem, parts, colors, note)

@@ -30,7 +30,7 @@ def paragraph(text: str, class_: str = "") -> str:
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
     """Return a table of plain texts; the first column is the name of its row.
 
-    It can be scrolled sideways on a narrow screen.
+    It can be scrolled sideways on a narrow screen; its caption stays where it is.
     """
     body = "".join(
         tag(
@@ -41,10 +41,10 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "")
         for row in rows
     )
     heads = "".join(tag("th", escape(one), scope="col") for one in head)
-    titled = tag("caption", escape(caption)) if caption else ""
-    return tag(
+    titled = paragraph(caption, class_="caption") if caption else ""
+    return titled + tag(
         "div",
-        tag("table", titled, tag("thead", tag("tr", heads)), tag("tbody", body)),
+        tag("table", tag("thead", tag("tr", heads)), tag("tbody", body)),
         class_="table",
         tabindex="0",
         role="region",

@@ -68,7 +68,8 @@
   // Returns what turns values into pixels between two ends, and the places of its ticks.
   function scaleOf(axis, kind, values, from, to, pad) {
     const isLog = kind === "log";
-    const known = isLog ? values.filter((value) => value > 0) : values;
+    const all = values.concat(axis.ends);
+    const known = isLog ? all.filter((value) => value > 0) : all;
     const inner = isLog ? Math.log10 : (value) => value;
     let low = Infinity, high = -Infinity;
     for (const value of known) {
@@ -76,7 +77,7 @@
       high = Math.max(high, value);
     }
     if (!known.length) [low, high] = isLog ? [0.1, 1] : [0, 1];
-    const floor = isLog && known.length < values.length ? low / 2 : low;
+    const floor = isLog && values.some((value) => value <= 0) ? low / 2 : low;
     let [a, b] = [inner(isLog ? floor : low), inner(high)];
     if (axis.ticks.length) [a, b] = [a - 0.6, b + 0.6];
     else if (a === b) [a, b] = isLog ? [a - 0.5, b + 0.5] : [a - (Math.abs(a) || 1) / 2, b + (Math.abs(b) || 1) / 2];
@@ -135,15 +136,6 @@
   const DRAW = {
     line(mark, one, plot) {
       const points = mark.x.map((x, k) => [x, mark.y[k]]);
-      if (mark.low && mark.high) {
-        for (const part of runs(mark.x.map((x, k) => [x, mark.low[k], mark.high[k]]))) {
-          const there = part.map(([x, low]) => `${plot.x(x)},${plot.y(low)}`);
-          const back = part.map(([x, , high]) => `${plot.x(x)},${plot.y(high)}`).reverse();
-          const band = svg("polygon", { points: there.concat(back).join(" ") }, plot.layer);
-          band.style.fill = color(one.color);
-          band.style.opacity = "0.15";
-        }
-      }
       let path = "";
       for (const part of runs(points)) {
         part.forEach(([x, y], k) => {
@@ -164,12 +156,9 @@
     dots(mark, one, plot) {
       mark.x.forEach((x, k) => {
         if (x === null || mark.y[k] === null) return;
-        const made = shape(mark.shape, plot.x(x), plot.y(mark.y[k]), mark.x.length > 60 ? 3 : 4.5);
+        const size = mark.x.length > 60 ? 3 : 4.5;
+        const made = dot(mark.shape, plot.x(x), plot.y(mark.y[k]), size, one);
         made.setAttribute("class", "dot");
-        const hollow = mark.shape === "ring" || mark.shape === "cross";
-        made.style.fill = hollow ? "none" : color(one.color);
-        made.style.stroke = hollow ? color(one.color) : "var(--paper)";
-        made.style.strokeWidth = hollow ? "1.8" : "0.7";
         plot.layer.appendChild(made);
       });
     },
@@ -209,6 +198,43 @@
       });
     },
   };
+
+  // Draws the band of a line; bands lie below all lines.
+  function drawBand(mark, one, plot) {
+    if (!mark.low || !mark.high) return;
+    for (const part of runs(mark.x.map((x, k) => [x, mark.low[k], mark.high[k]]))) {
+      const there = part.map(([x, low]) => `${plot.x(x)},${plot.y(low)}`);
+      const back = part.map(([x, , high]) => `${plot.x(x)},${plot.y(high)}`).reverse();
+      const band = svg("polygon", { points: there.concat(back).join(" ") }, plot.layer);
+      band.style.fill = color(one.color);
+      band.style.opacity = "0.15";
+    }
+  }
+
+  // Returns what stands for a series in the legend: a line, or its dot.
+  function sampleOf(one) {
+    const made = svg("svg", { width: 22, height: 12, "aria-hidden": "true" });
+    const line = one.marks.find((mark) => mark.kind !== "dots");
+    const dots = one.marks.find((mark) => mark.kind === "dots");
+    if (dots && !line) {
+      made.append(dot(dots.shape, 11, 6, 4, one));
+      return made;
+    }
+    const path = svg("path", { d: "M1 6H21" }, made);
+    path.style.stroke = color(one.color);
+    path.style.strokeWidth = "3";
+    path.style.strokeDasharray = dashes(one.color, line && line.style === "dashed" ? "dashed" : "solid");
+    return made;
+  }
+
+  function dot(name, x, y, r, one) {
+    const made = shape(name, x, y, r);
+    const hollow = name === "ring" || name === "cross";
+    made.style.fill = hollow ? "none" : color(one.color);
+    made.style.stroke = hollow ? color(one.color) : "var(--paper)";
+    made.style.strokeWidth = hollow ? "1.8" : "0.7";
+    return made;
+  }
 
   // Returns the stretches of rows without a gap.
   function runs(rows) {
@@ -295,12 +321,7 @@
           draw();
         });
         made.className = "series";
-        const sample = svg("svg", { width: 22, height: 10, "aria-hidden": "true" });
-        const line = svg("path", { d: "M1 5H21" }, sample);
-        line.style.stroke = color(one.color);
-        line.style.strokeWidth = "3";
-        line.style.strokeDasharray = dashes(one.color, "solid");
-        made.append(sample, one.name);
+        made.append(sampleOf(one), one.name);
         legend.append(made);
       }
     }
@@ -336,6 +357,7 @@
       plot = { x: xs.place, y: ys.place, layer, root, left, right, pointer };
       drawAxis(frame, xAxis, xs, false, { left, right, bottom: height - margin.bottom, height });
       drawAxis(frame, yAxis, ys, true, { left, right, top: margin.top, bottom: height - margin.bottom });
+      for (const one of series) for (const mark of one.marks) drawBand(mark, one, plot);
       for (const one of series) for (const mark of one.marks) DRAW[mark.kind](mark, one, plot);
       root.addEventListener("pointermove", follow);
       root.addEventListener("pointerdown", follow);
@@ -360,7 +382,8 @@
           : { x: at, y: place.bottom + 17, "text-anchor": "middle" };
         const made = svg("text", where, frame);
         const cut = isUp && axis.ticks.length && text.length > room;
-        made.textContent = cut ? `${text.slice(0, Math.max(room - 1, 1))}…` : text;
+        const half = Math.max((room - 1) / 2, 1); // names often differ at their ends
+        made.textContent = cut ? `${text.slice(0, Math.ceil(half))}…${text.slice(-Math.floor(half))}` : text;
         if (cut) svg("title", {}, made).textContent = text;
       }
       if (isUp) {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from typing import Any
@@ -14,6 +15,14 @@ from nnbo_mip.lab.report.html import paragraph, tag
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 """Browsers refuse whatever else a page may ask for."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something that adds to a page: what it is about, and the function that does it."""
+
+    name: str
+    write: Callable[[], None]
 
 
 def slug(text: str) -> str:

@@ -61,7 +61,7 @@ def _finals(found: ProblemFindings, planned: dict[str, int]) -> str:
         for place, sample in enumerate(found.samples)
     ]
     head = ["method", "instances", "mean", "95 %", "median", "95 %", "least", "most"]
-    head += ["rank by interval", "of median", "by Mann-Whitney", "mean rank"]
+    head += ["rank by interval", "rank of median", "rank by Mann-Whitney", "mean rank"]
     return table(head, rows, f"{found.measure} after {found.evaluations} evaluations")
 
 

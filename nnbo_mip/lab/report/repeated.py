@@ -25,6 +25,7 @@ from nnbo_mip.maximizers.proposal import Proposal
 from nnbo_mip.maximizers.target import Target
 from nnbo_mip.problems.problem import Direction
 from nnbo_mip.space.space import Space
+from nnbo_mip.surrogates.abstract import Capability
 
 POINTS = 401
 
@@ -112,7 +113,10 @@ def _check_same_point(space: Space, x: Any, stored: Any, number: int) -> None:
 def _line(space: Space, seen: Seen, suggestion: Suggestion, told: Any) -> BeliefLine:
     model = np.linspace(seen.target.domain.lower[0], seen.target.domain.upper[0], POINTS)[:, None]
     belief = seen.target.scorer.belief
-    mean, std = belief.predict(model, return_std=True)
+    if Capability.STD in belief.capabilities:
+        mean, std = belief.predict(model, return_std=True)
+    else:  # log-odds behind a ratio
+        mean, std = belief.mean(model), np.zeros(POINTS)
     return BeliefLine(
         x=space.to_numeric(space.decode(model))[:, 0],
         mean=mean,

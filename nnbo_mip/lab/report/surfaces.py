@@ -64,6 +64,7 @@ class Surfaces:
             np.array([float(one.lower) for one in numbers]),
             np.array([float(one.upper) for one in numbers]),
             _function(problem, scaled) if self._is_quick(unit) else None,
+            maximize=scaled or problem.direction == "maximize",
         )
 
     def _is_quick(self, unit: int) -> bool:

@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from nnbo_mip.drawing.figures import check_can_draw
 from nnbo_mip.lab.findings import Findings
 from nnbo_mip.lab.pictures.drawn import draw
-from nnbo_mip.lab.report.belief_section import add_beliefs
+from nnbo_mip.lab.report.belief_section import belief_parts
 from nnbo_mip.lab.report.certificates import add_certificates, add_times
-from nnbo_mip.lab.report.pages import Page, slug, unique
+from nnbo_mip.lab.report.pages import Page, Part, slug, unique
 from nnbo_mip.lab.report.problem_section import add_problem
 from nnbo_mip.lab.report.ranking import add_ranking
 from nnbo_mip.lab.report.state import add_failures, add_settings, add_state
 from nnbo_mip.lab.results import Results
 
+Announce = Callable[[str, int, int], None]
+"""Receives what is done next, how many parts are done, and how many there are."""
+
+
+def _silent(name: str, done: int, total: int) -> None:
+    """Announce nothing."""
+
 
 def write_report(
-    store: str | Path, out: str | Path, experiment: str | None = None, beliefs: int = 0
+    store: str | Path,
+    out: str | Path,
+    experiment: str | None = None,
+    beliefs: int = 0,
+    announce: Announce = _silent,
 ) -> tuple[Results, Findings, Page]:
     """Write one HTML file that needs no other, and return what it is about.
 
@@ -32,28 +45,37 @@ def write_report(
         Its name; may be left out where the store holds one.
     beliefs : int
         Steps that are taken again on problems of one variable, to draw what models believed.
+    announce : callable, optional
     """
     results = Results.open(store, experiment)
     findings = Findings.of(results)
-    page = page_of(results, findings, beliefs)
+    page = page_of(results, findings, beliefs, announce)
     _write(Path(out), page.as_html())
     return results, findings, page
 
 
-def page_of(results: Results, findings: Findings, beliefs: int = 0) -> Page:
-    """Return the page of an experiment, whatever of it is finished."""
+def page_of(
+    results: Results, findings: Findings, beliefs: int = 0, announce: Announce = _silent
+) -> Page:
+    """Return the page of an experiment, whatever of it is finished; see `write_report`."""
     colors = {method: place for place, method in enumerate(results.methods)}
     page = Page(results.experiment.name)
-    add_state(page, results, findings)
-    add_ranking(page, findings, colors)
-    for problem in findings.problems:
-        add_problem(page, problem, results, colors)
-    if beliefs:
-        add_beliefs(page, results, findings, beliefs, colors)
-    add_certificates(page, results, colors)
-    add_times(page, results)
-    add_failures(page, results)
-    add_settings(page, results)
+    parts = [
+        Part("the state", lambda: add_state(page, results, findings)),
+        Part("ranks", lambda: add_ranking(page, findings, colors)),
+        *(
+            Part(problem.problem, partial(add_problem, page, problem, results, colors))
+            for problem in findings.problems
+        ),
+        *(belief_parts(page, results, findings, beliefs, colors) if beliefs else ()),
+        Part("certificates", lambda: add_certificates(page, results, colors)),
+        Part("times", lambda: add_times(page, results)),
+        Part("failures", lambda: add_failures(page, results)),
+        Part("settings", lambda: add_settings(page, results)),
+    ]
+    for done, part in enumerate(parts):
+        announce(part.name, done, len(parts))
+        part.write()
     return page
 
 

@@ -16,6 +16,7 @@ from nnbo_mip.heads.readouts import PlainReadout
 from nnbo_mip.network.builder import GraphBuilder
 from nnbo_mip.space.domain import Domain
 from tests.exact.heads.sequence_cases import (
+    L_MAX,
     L_MIN,
     OPTIONS,
     case,
@@ -121,6 +122,20 @@ def test_raw_uncertainty_below_zero_is_no_obstacle() -> None:
     check_closed(problem, monitor, result, grid(domain))
     assert result.x is not None
     assert readout.std(result.x)[0] == pytest.approx(L_MIN, abs=1e-12)
+
+
+def test_a_clipped_std_is_the_clip_of_the_raw_one_where_it_is_found() -> None:
+    places = set()
+    for seed in (0, 4, 7, 11):
+        domain, readout = small_domain(seed, 2), clip_readout(seed, 2)
+        problem, monitor = case(readout, LinearHead(1.0, 0.4), domain)
+        result = linear.solve(problem, OPTIONS, monitor)
+        check_closed(problem, monitor, result, grid(domain))
+        assert result.x is not None
+        raw, std = (readout.network.evaluate(result.x, name)[0] for name in ("raw", "std"))
+        assert std == pytest.approx(min(max(raw, L_MIN), L_MAX), abs=1e-12)
+        places.add("below" if raw < L_MIN else "above" if raw > L_MAX else "between")
+    assert places == {"below", "between", "above"}
 
 
 def test_the_outside_scale_of_the_std_is_in_the_maximum() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nnbo_mip.exact.checking.heads.forest_score import ForestScore
 from nnbo_mip.exact.checking.heads.outputs import OutputBounder
 from nnbo_mip.exact.checking.heads.process_score import process_score
 from nnbo_mip.exact.checking.heads.scores import MemberScore, MomentScore, ScoreBounder
@@ -10,12 +11,17 @@ from nnbo_mip.heads import EmpiricalImprovement, MomentHead
 from nnbo_mip.heads.gp_readout import GpReadout
 from nnbo_mip.heads.objective import Objective
 from nnbo_mip.heads.readouts import MembersReadout
+from nnbo_mip.heads.tree_readout import TreeReadout
 from nnbo_mip.space.domain import Domain
 
 
 def score_bounder(objective: Objective, domain: Domain) -> ScoreBounder | None:
     """Return what bounds the score of an objective; None where nothing is known about it."""
     head, readout = objective.head, objective.readout
+    if isinstance(readout, TreeReadout):
+        forest = ForestScore(head, readout)
+        known = isinstance(head, EmpiricalImprovement | MomentHead)
+        return forest if known and forest.is_useful else None
     box = domain.lower, domain.upper
     if isinstance(head, EmpiricalImprovement) and isinstance(readout, MembersReadout):
         outputs = OutputBounder(readout.network, ("mean", *readout.names), *box)

@@ -17,9 +17,12 @@ import numpy as np
 from nnbo_mip.exact.checking.heads.attack import high_points
 from nnbo_mip.exact.checking.heads.boxes import MOST_FREE, HeadRecheck, counterexample
 from nnbo_mip.exact.checking.heads.choice import score_bounder
+from nnbo_mip.exact.checking.heads.forest import ForestRecheck
+from nnbo_mip.exact.checking.heads.forest_score import ForestScore
 from nnbo_mip.exact.checking.heads.reduction import problem_of, reduced
 from nnbo_mip.exact.checking.heads.scores import ScoreBounder
 from nnbo_mip.exact.checking.reproof import Outcome, reprove
+from nnbo_mip.exact.checking.sweep import Recheck
 from nnbo_mip.exact.monitor import REPORT_INTERVAL, Progress, ProgressCallback
 from nnbo_mip.exact.problem import Problem
 from nnbo_mip.heads import EmpiricalImprovement, MaxValueEntropy, ProbabilityOfImprovement
@@ -87,6 +90,8 @@ def reprove_head(
         return "confirmed", f"{claim.sentence}: no score of this head is larger."
     remaining = max(0.0, deadline - time.perf_counter())
     x = points[0] if len(points) else None
+    if isinstance(scores, ForestScore):
+        return _by_leaves(claim, scores, remaining, callback)
     simpler = reduced(claim.objective, claim.domain, claim.level)
     if simpler is None:
         return _by_boxes(claim, scores, x, remaining, callback)
@@ -114,7 +119,18 @@ def _by_boxes(
             "undecided",
             f"{claim.sentence}: more than {MOST_FREE} coordinates are too many for boxes.",
         )
-    answer = search.run(seconds, _watch(claim, seconds, callback))
+    return _outcome(claim, search.run(seconds, _watch(claim, seconds, callback)))
+
+
+def _by_leaves(
+    claim: HeadClaim, scores: ForestScore, seconds: float, callback: ProgressCallback | None
+) -> Outcome:
+    search = ForestRecheck(claim.objective, claim.domain, scores, claim.level)
+    return _outcome(claim, search.run(seconds, _watch(claim, seconds, callback)))
+
+
+def _outcome(claim: HeadClaim, answer: Recheck) -> Outcome:
+    """Put what became of a search over boxes in words."""
     if answer.verdict == "proved":
         return "confirmed", f"{claim.sentence}: proven again with {answer.count:,} boxes."
     if answer.x is not None and answer.verdict == "counterexample":

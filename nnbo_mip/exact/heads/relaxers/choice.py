@@ -19,6 +19,7 @@ from nnbo_mip.heads import EmpiricalImprovement, MomentHead
 from nnbo_mip.heads.gp_readout import GpReadout
 from nnbo_mip.heads.readouts import MembersReadout, NetworkReadout
 from nnbo_mip.heads.tanh_readouts import TanhMembers, TanhReadout
+from nnbo_mip.heads.tree_readout import TreeReadout
 
 
 class HeadRelaxer(BoxRelaxer, Protocol):
@@ -30,13 +31,18 @@ class HeadRelaxer(BoxRelaxer, Protocol):
 
 
 def why_not(problem: HeadProblem) -> str:
-    """Return why no relaxer bounds a head over boxes, in a sentence; empty where one does."""
+    """Return why nothing bounds a head over boxes, in a sentence; empty where something does.
+
+    Trees have boxes of their own (`exact.trees`), and no relaxer.
+    """
     head, readout = problem.searched, problem.readout
     if isinstance(head, EmpiricalImprovement):
-        has_members = isinstance(readout, MembersReadout | TanhMembers)
+        has_members = isinstance(readout, MembersReadout | TanhMembers | TreeReadout)
         return "" if has_members else "the readout has no members."
     if not isinstance(head, MomentHead):
         return f"a {type(head).__name__} reads neither mean and std nor members."
+    if isinstance(readout, TreeReadout):
+        return ""
     if isinstance(readout, GpReadout):
         return PosteriorPart(readout, KernelUnits(readout, problem.domain)).why_not
     if spread_relaxer(readout) is None:

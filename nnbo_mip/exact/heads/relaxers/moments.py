@@ -6,7 +6,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from nnbo_mip.exact.bounds.relaxation import Planes
 from nnbo_mip.exact.bounds.row_relaxation import Rows
 from nnbo_mip.exact.heads.logarithms import LEAST_LOG, LogProbability, is_logarithm
 from nnbo_mip.exact.heads.relaxers.conditions import Conditions, conditions
@@ -53,36 +52,47 @@ class MomentRelaxer:
         lines = level_lines(self.head, spread.low, spread.high, level)
         rows, constants = spread.above(lines.std_weight)
         sums = self._rows.carry(drawn, lines.mean_weight, rows, constants, lines.limit, slope_steps)
-        return conditions(sums, lines.limit, self._scores(lines, sums, spread.low, spread.high))
+        scores = scores_below(self.head, lines, sums.bound, spread.low, spread.high)
+        return conditions(sums, lines.limit, scores)
 
-    def _scores(
-        self, lines: LevelLines, sums: Planes, low: FloatArray, high: FloatArray
-    ) -> FloatArray:
-        """Bound the score where the sum of mean and std is at most its bound."""
-        head, most = self.head, sums.bound
-        if isinstance(head, LinearHead):
-            return most + head.constant + SCORE_ERROR * 1e-4 * (np.abs(most) + abs(head.constant))
-        if isinstance(head, ExpectedImprovement | RatioHead):
-            # Quasi-convex along the line: largest at one of its ends.
-            ends = [(low, low), (high, high)]
-        else:
-            steps = np.linspace(0.0, 1.0, PIECES + 1)
-            cuts = [np.maximum(low, high - (1.0 - t) * (high - low)) for t in steps]
-            cuts[0], cuts[-1] = low, high
-            ends = list(pairwise(cuts))
-        found = [self._score_between(lines, most, *pair) for pair in ends]
-        score: FloatArray = np.max(found, axis=0)
-        if is_logarithm(head):
-            score = np.maximum(score, LEAST_LOG)  # as the values that are searched
-        score = score + SCORE_ERROR * (np.abs(score) + 1.0)
-        return np.minimum(score, 0.0) if isinstance(head, LogProbability) else score
 
-    def _score_between(
-        self, lines: LevelLines, most: FloatArray, low: FloatArray, high: FloatArray
-    ) -> FloatArray:
-        shares = lines.std_weight * low, lines.std_weight * high
-        sizes = np.abs(most) + np.maximum(np.abs(shares[0]), np.abs(shares[1]))
-        mean = most - np.minimum(*shares) + 1e-14 * sizes
-        good = np.isfinite(mean) & np.isfinite(high)
-        mean, low, high = (np.where(good, part, 0.0) for part in (mean, low, high))
-        return np.where(good, self.head.largest(mean, low, high), np.inf)
+def scores_below(
+    head: MomentHead, lines: LevelLines, most: FloatArray, low: FloatArray, high: FloatArray
+) -> FloatArray:
+    """Bound a score where the sum of mean and std is at most `most`.
+
+    Parameters
+    ----------
+    head : MomentHead
+    lines : LevelLines
+        The weights of the sum.
+    most, low, high : (B,) arrays
+        Bounds of the sum, and ends of the std.
+    """
+    if isinstance(head, LinearHead):
+        return most + head.constant + SCORE_ERROR * 1e-4 * (np.abs(most) + abs(head.constant))
+    if isinstance(head, ExpectedImprovement | RatioHead):
+        # Quasi-convex along the line: largest at one of its ends.
+        ends = [(low, low), (high, high)]
+    else:
+        steps = np.linspace(0.0, 1.0, PIECES + 1)
+        cuts = [np.maximum(low, high - (1.0 - t) * (high - low)) for t in steps]
+        cuts[0], cuts[-1] = low, high
+        ends = list(pairwise(cuts))
+    found = [_score_between(head, lines, most, *pair) for pair in ends]
+    score: FloatArray = np.max(found, axis=0)
+    if is_logarithm(head):
+        score = np.maximum(score, LEAST_LOG)  # as the values that are searched
+    score = score + SCORE_ERROR * (np.abs(score) + 1.0)
+    return np.minimum(score, 0.0) if isinstance(head, LogProbability) else score
+
+
+def _score_between(
+    head: MomentHead, lines: LevelLines, most: FloatArray, low: FloatArray, high: FloatArray
+) -> FloatArray:
+    shares = lines.std_weight * low, lines.std_weight * high
+    sizes = np.abs(most) + np.maximum(np.abs(shares[0]), np.abs(shares[1]))
+    mean = most - np.minimum(*shares) + 1e-14 * sizes
+    good = np.isfinite(mean) & np.isfinite(high)
+    mean, low, high = (np.where(good, part, 0.0) for part in (mean, low, high))
+    return np.where(good, head.largest(mean, low, high), np.inf)

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import nnbo_mip as nm
-from nnbo_mip.exact.interruption import held, interruptible
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.problem import Problem
+from nnbo_mip.interruption import held, interruptible
 from tests.exact.claims import tent
 
 ROOT = Path(__file__).parents[2]
@@ -81,8 +81,8 @@ COMPILATION = """
 import os, signal, sys
 from numba.core import event
 import nnbo_mip as nm
-from nnbo_mip.exact.compiled import compiled
-from nnbo_mip.exact.interruption import interruptible
+from nnbo_mip.compiled import compiled
+from nnbo_mip.interruption import interruptible
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.problem import Problem
 from tests.exact.claims import tent
@@ -98,7 +98,7 @@ def twice(x):
 
 kernel = compiled()(twice)
 monitor = Monitor(Problem(tent(), nm.Domain([1.0], [7.0])), 1e-4)
-with interruptible(monitor):
+with interruptible(monitor.interrupt):
     try:
         with event.install_listener(sys.argv[1], Press()):
             print(kernel(1.5), flush=True)
@@ -135,7 +135,7 @@ def test_what_is_held_back_is_answered_afterwards(times: int) -> None:
     monitor = Monitor(Problem(tent(), nm.Domain([1.0], [7.0])), 1e-4)
     before = signal.getsignal(signal.SIGINT)
     reached = stopped = False
-    with interruptible(monitor):
+    with interruptible(monitor.interrupt):
         try:
             with held(), held():
                 press(times)()

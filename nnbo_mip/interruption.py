@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-
-from nnbo_mip.exact.monitor import Monitor
 
 MOST_HELD = 2
 """Interrupts that are passed on after they were held back: one asks, the next one stops."""
 
 
 @contextmanager
-def interruptible(monitor: Monitor) -> Iterator[None]:
-    """Turn the first SIGINT into ``monitor.interrupt()``; the next one is an exception again.
+def interruptible(interrupt: Callable[[], object]) -> Iterator[None]:
+    """Turn the first SIGINT into a call of `interrupt`; the next one is an exception again.
 
     Python hands signals to the main thread only, so that in other threads nothing changes.
     The handler that was there before is put back at the end.
@@ -33,7 +31,7 @@ def interruptible(monitor: Monitor) -> Iterator[None]:
 
     def ask_once(_number: int, _frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        monitor.interrupt()
+        interrupt()
 
     signal.signal(signal.SIGINT, ask_once)
     try:

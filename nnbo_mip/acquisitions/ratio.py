@@ -1,0 +1,57 @@
+r"""The density ratio of good and bad points, for families that know it and neither mean nor std.
+
+The ratio is bounded, and saturates in float64 where a family is sure. So what is maximized is the
+function behind it (`Belief.latent`), of which it is a rising function:
+
+    log-odds u that a point is good     ratio = logistic(u) / gamma          score u
+    log-odds that are uncertain         ratio rises with mean / std          score Phi(mean / std)
+
+The second is the probability that a normal variable is positive; the family puts into its std what
+makes this the probability of a good point (`nnbo_mip.surrogates.boggn`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from nnbo_mip.acquisitions.abstract import Acquisition
+from nnbo_mip.acquisitions.evidence import Evidence, check_incumbent
+from nnbo_mip.heads import Head, LinearHead, ProbabilityOfImprovement
+from nnbo_mip.surrogates.abstract import Belief, Capability
+
+
+@dataclass(frozen=True)
+class Ratio(Acquisition):
+    """The function that the density ratio rises with.
+
+    Parameters
+    ----------
+    incumbent : float, optional
+        Log-odds that count as zero, not a value of y: that has entered the labels. It changes no
+        maximizer where log-odds have no std.
+    """
+
+    name: ClassVar[str] = "ratio"
+
+    incumbent: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse options that are none."""
+        check_incumbent(self.incumbent)
+
+    @property
+    def needs(self) -> frozenset[Capability]:
+        """A ratio."""
+        return frozenset({Capability.RATIO})
+
+    def subject(self, belief: Belief, step: int) -> Belief:
+        """Return the log-odds."""
+        return belief.latent()
+
+    def head(self, belief: Belief, evidence: Evidence) -> Head:
+        """Return the head of the log-odds."""
+        least = self.incumbent or 0.0
+        if Capability.STD in belief.latent().capabilities:
+            return ProbabilityOfImprovement(least)
+        return LinearHead(constant=-least)

@@ -1,0 +1,1 @@
+"""Trees: boxes between thresholds, what they prove of heads, and mixed-integer programs."""

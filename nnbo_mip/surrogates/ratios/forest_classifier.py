@@ -1,0 +1,58 @@
+"""Class probability by a random forest of scikit-learn: the mean share of good points in leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from nnbo_mip.checks import check_count
+from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.surrogates.abstract import Capability
+from nnbo_mip.surrogates.ratios.classifier_trees import ClassifierTrees
+from nnbo_mip.surrogates.ratios.estimators import RatioEstimator
+from nnbo_mip.surrogates.ratios.labels import Labels
+from nnbo_mip.surrogates.ratios.tree_odds import TREE_ODDS, TreeOdds
+
+
+@dataclass(frozen=True)
+class ForestClassifier(RatioEstimator):
+    """A random forest.
+
+    Parameters
+    ----------
+    n_trees : int
+    min_leaf : int
+        Least number of observations in a leaf.
+    max_depth : int, optional
+        Left out, trees grow until leaves are pure.
+    """
+
+    name: ClassVar[str] = "forest"
+    capabilities: ClassVar[frozenset[Capability]] = TREE_ODDS
+
+    n_trees: int = 200
+    min_leaf: int = 1
+    max_depth: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse options that are none."""
+        check_count("n_trees", self.n_trees)
+        check_count("min_leaf", self.min_leaf)
+        if self.max_depth is not None:
+            check_count("max_depth", self.max_depth)
+
+    def estimate(self, X: FloatArray, labels: Labels, seed: int) -> TreeOdds:
+        """Return the log-odds of the forest's probability."""
+        if labels.are_all_good:
+            return TreeOdds(X.shape[1], None, constant=labels.prior_odds)
+        from sklearn.ensemble import RandomForestClassifier
+
+        forest = RandomForestClassifier(
+            n_estimators=self.n_trees,
+            min_samples_leaf=self.min_leaf,
+            max_depth=self.max_depth,
+            random_state=seed,
+        ).fit(X, labels.good)
+        trees = [tree.tree_ for tree in forest.estimators_]
+        shares = [tree.value[:, 0, 1] / tree.value[:, 0].sum(axis=1) for tree in trees]
+        return TreeOdds(X.shape[1], ClassifierTrees.of(trees, shares), "probability")

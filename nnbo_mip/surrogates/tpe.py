@@ -1,0 +1,78 @@
+r"""Tree-structured Parzen estimators: a density ratio of two kernel densities.
+
+The best share gamma of the observations is good; l and g are Parzen densities of good and bad
+points (`parzen`), and l / g is what the acquisition ``ratio`` maximizes. The reference draws a few
+dozen candidates from l and takes the best of them; here l / g is a function like any other, and
+every heuristic maximizer serves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy.typing as npt
+
+from nnbo_mip.checks import check_count, check_number
+from nnbo_mip.surrogates.abstract import Belief, Capability, Surrogate
+from nnbo_mip.surrogates.observations import Observations
+from nnbo_mip.surrogates.ratios.labels import Labels, check_gamma
+from nnbo_mip.surrogates.ratios.odds import RatioBelief, ratio_capabilities
+from nnbo_mip.surrogates.ratios.parzen import Parzen, ParzenOdds
+from nnbo_mip.surrogates.ratios.svm_odds import SMOOTH_ODDS
+
+
+@dataclass(frozen=True)
+class Tpe(Surrogate):
+    """Two Parzen densities.
+
+    Parameters
+    ----------
+    gamma : float
+        Share of the observations that count as good.
+    prior_weight : float
+        Of the uniform component of each density, in observations; at least zero.
+    width_factor : float
+        Multiplier of the kernels' widths.
+    seed : int
+        Without influence, as nothing is random; every surrogate has one.
+    """
+
+    name: ClassVar[str] = "tpe"
+    belief_type: ClassVar[type[Belief]] = RatioBelief
+
+    gamma: float = 0.25
+    prior_weight: float = 1.0
+    width_factor: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse options that are none."""
+        check_gamma(self.gamma)
+        check_number("prior_weight", self.prior_weight, least=0.0)
+        check_number("width_factor", self.width_factor, above=0.0)
+        check_count("seed", self.seed, least=0)
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """A smooth ratio."""
+        return ratio_capabilities(SMOOTH_ODDS)
+
+    @property
+    def scalable(self) -> bool:
+        """No: an estimate of a ratio has no uncertainty to be scaled."""
+        return False
+
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> RatioBelief:
+        """Label, and estimate both densities; see `Surrogate.fit`."""
+        data = Observations.of(X, y)
+        labels = Labels.of(data.y, self.gamma)
+        nothing = data.X[:0]
+        # Where all are alike nothing is known, and both densities are uniform.
+        sides = (
+            (nothing, nothing)
+            if labels.are_all_good
+            else (data.X[labels.good], data.X[~labels.good])
+        )
+        good, bad = (Parzen.of(side, self.width_factor, self.prior_weight) for side in sides)
+        return RatioBelief(self.name, ParzenOdds(good, bad, labels.share), labels.share)

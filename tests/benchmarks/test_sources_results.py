@@ -1,0 +1,138 @@
+"""docs/results.md against the runs that are kept beside it, and how runs become verdicts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks import sources_claims_004, sources_maximizers, sources_results
+from benchmarks.sources_claims import (
+    HELD,
+    NOT_HELD,
+    PARTLY,
+    Claim,
+    Evidence,
+    best_budget,
+    counted,
+    shared,
+)
+from benchmarks.sources_runs import Runs, gathered, kept, read
+from tests.lab import stores
+
+KEPT = read(sources_results.DATA)
+
+
+@pytest.mark.parametrize(("name", "table"), [*sources_results.tables(KEPT)])
+def test_the_tables_are_those_of_the_runs(name: str, table: str) -> None:
+    assert sources_results.written(name) == table, "run python -m benchmarks.sources_results"
+
+
+def test_what_is_gathered_is_what_a_store_holds(tmp_path: Path) -> None:
+    path = stores.made(
+        tmp_path / "made.db",
+        ["bohachevsky"],
+        ["nomu", "random"],
+        instances=3,
+        starts=2,
+        steps=3,
+        value=lambda problem, method, instance, number: 10.0 * (instance + 1) - number,
+    )
+    nomu, random = gathered([path])
+    assert (nomu.surrogate, random.surrogate) == ("nomu", "random")
+    assert nomu.instances == [0, 1, 2]
+    assert nomu.starts == [9.0, 19.0, 29.0]
+    assert nomu.finals == [6.0, 16.0, 26.0]
+    assert nomu.factors == [1.0, 1.0, 1.0]
+    assert random.factors == []
+    assert nomu.doublings == [0, 0, 0]
+    assert nomu.edges == [0.0, 0.0, 0.0]
+    assert nomu.limited == 0
+    kept([nomu, random], tmp_path / "kept.json")
+    assert read(tmp_path / "kept.json") == [nomu, random]
+
+
+def test_a_claim_about_many_cases_is_counted() -> None:
+    assert counted([True, True]) == HELD
+    assert counted([True, False]) == PARTLY
+    assert counted([False, False]) == NOT_HELD
+    assert counted([]) == NOT_HELD
+
+
+def test_runs_are_compared_on_the_instances_that_both_have() -> None:
+    one, other = _gp([1.0, 2.0, 3.0]), replace(_gp([4.0, 5.0]), instances=[1, 2])
+    assert shared([one, other]) == [1, 2]
+    assert one.on([1, 2]).tolist() == [2.0, 3.0]
+    assert other.on([1, 2]).tolist() == [4.0, 5.0]
+
+
+def test_the_best_budget_has_the_lowest_upper_end() -> None:
+    steady = replace(_gp([2.0, 2.0, 2.0, 2.0]), budget=0.5)
+    lucky = replace(_gp([0.0, 0.0, 0.0, 6.0]), budget=2.0)  # the smaller mean, the wider interval
+    assert best_budget([lucky, steady], [0, 1, 2, 3]) is steady
+    assert best_budget([lucky, steady], [0]) is lucky
+
+
+@pytest.mark.parametrize(("regret", "verdict"), [(8.2547e-7, HELD), (6.7e-6, NOT_HELD)])
+def test_the_median_of_the_gaussian_process_decides(regret: float, verdict: str) -> None:
+    claims = _claims([_gp([regret, regret, 1.0])])
+    assert claims[0].verdict == verdict
+    assert str(claims[0].extent) == "3 of 30"
+    assert not claims[0].counts
+    assert claims[0].cells[-1] == f"({verdict})"
+
+
+def test_dynamic_c_is_judged_by_means_and_by_the_largest() -> None:
+    rules = {"none": 1.0, "linear": 0.3, "linear:padding=4": 0.2, "exponential:padding=4": 0.1}
+    runs = [
+        replace(
+            _gp([regret, 0.0]),
+            experiment=sources_claims_004.NOMU_RULES,
+            surrogate="nomu",
+            escape=rule,
+            doublings=[number, number],
+        )
+        for number, (rule, regret) in enumerate(rules.items())
+    ]
+    verdicts = [claim.verdict for claim in _claims(runs)]
+    assert verdicts == [HELD, HELD, NOT_HELD]  # the last: exponential decay doubles more often here
+    worse = [replace(one, finals=[0.0, 0.0]) if one.escape == "none" else one for one in runs]
+    assert _claims(worse)[0].verdict == NOT_HELD
+
+
+def test_an_exact_maximizer_that_finds_less_is_seen() -> None:
+    names = sources_maximizers.MAXIMIZERS
+    values = dict.fromkeys(names, 1.0)
+    step = sources_maximizers.Step("branin", 0, 0, True, 1.0, values, dict.fromkeys(names, 0.1))
+    worse = replace(step, values={**values, "mip": 0.9})
+    exact, *searches = sources_claims_004.claims(Evidence([]), [step, worse])
+    assert (exact.ours, exact.verdict) == ("1 of 2 steps", PARTLY)
+    assert [claim.ours for claim in searches] == ["0 of 2 steps"] * 3
+
+
+def _claims(runs: list[Runs]) -> list[Claim]:
+    return list(sources_claims_004.claims(Evidence(runs), []))
+
+
+def _gp(finals: list[float]) -> Runs:
+    nothing = [0.0] * len(finals)
+    return Runs(
+        experiment=sources_claims_004.GP,
+        problem="forrester",
+        surrogate="gp",
+        budget=0.1,
+        escape="none",
+        maximizer="grid",
+        acquisition="ucb",
+        steps=15,
+        planned=len(finals),
+        instances=list(range(len(finals))),
+        starts=[1.0] * len(finals),
+        finals=finals,
+        factors=[0.7] * len(finals),
+        doublings=[0] * len(finals),
+        edges=nothing,
+        seconds=nothing,
+        limited=0,
+    )
