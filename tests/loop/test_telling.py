@@ -227,8 +227,8 @@ def test_an_ask_that_another_process_overtook_is_made_again(
     overtaken: list[Any] = []
     before = type(first._asking).next
 
-    def slow(self: Any, state: Any) -> Any:
-        answer = before(self, state)
+    def slow(self: Any, state: Any, callback: Any = None) -> Any:
+        answer = before(self, state, callback)
         if self is first._asking and not overtaken:
             overtaken.append(second.ask())
         return answer
