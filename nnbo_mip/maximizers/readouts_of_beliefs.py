@@ -30,6 +30,7 @@ from nnbo_mip.surrogates.members import MemberBelief
 from nnbo_mip.surrogates.mixture_belief import MixtureBelief
 from nnbo_mip.surrogates.nomu_belief import NomuBelief
 from nnbo_mip.surrogates.observations import Standardization
+from nnbo_mip.surrogates.ratios.tree_odds import TreeOdds
 
 Layers = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
 """inner, bias, outer, direct and offset of a `TanhReadout`."""
@@ -57,6 +58,9 @@ def readout_of(belief: Belief, members: bool = False) -> Readout:
     if isinstance(belief, ForestBelief):
         trees, variance = belief.trees, "total" if belief.spread == "total" else "between"
         return TreeReadout(trees.nodes, trees.roots, trees.n_inputs, variance, belief.scale)
+    if isinstance(belief, TreeOdds):
+        trees = belief.trees
+        return TreeReadout(trees.nodes, trees.roots, trees.n_inputs, "between")
     if isinstance(belief, MixtureBelief):
         raise UnsupportedError(
             "a belief must be piecewise linear, a hidden layer of tanh or a Gaussian process to be "

@@ -73,22 +73,49 @@ class TreeArrays:
         center, scale : float
             From the forest's values to those of the arrays.
         """
+        trees = [estimator.tree_ for estimator in estimators]
+        values = [center + scale * tree.value[:, 0, 0] for tree in trees]
+        return TreeArrays.of_trees(
+            trees, values, [scale**2 * np.maximum(tree.impurity, 0.0) for tree in trees]
+        )
+
+    @staticmethod
+    def of_trees(
+        trees: Sequence[Any],
+        values: Sequence[FloatArray],
+        variances: Sequence[FloatArray] | None = None,
+    ) -> TreeArrays:
+        """Take over fitted trees with values of one's own.
+
+        Parameters
+        ----------
+        trees : sequence
+            ``tree_`` of fitted estimators of scikit-learn.
+        values, variances : sequences of (nodes,) arrays
+            Of each tree's nodes; without variances they are zero.
+        """
         parts, roots, first = [], [], 0
-        for estimator in estimators:
-            tree = estimator.tree_
+        for number, tree in enumerate(trees):
             leaf = tree.children_left == tree.children_right
             part = np.zeros((tree.node_count, len(COLUMNS)))
             part[:, 0] = np.where(leaf, LEAF, tree.feature)
             part[:, 1] = np.where(leaf, 0.0, tree.threshold)
             part[:, 2] = np.where(leaf, LEAF, tree.children_left + first)
             part[:, 3] = np.where(leaf, LEAF, tree.children_right + first)
-            part[:, 4] = center + scale * tree.value[:, 0, 0]
-            part[:, 5] = scale**2 * np.maximum(tree.impurity, 0.0)
+            part[:, 4] = values[number]
+            if variances is not None:
+                part[:, 5] = variances[number]
             parts.append(part)
             roots.append(first)
             first += tree.node_count
-        inputs = int(estimators[0].tree_.n_features)
+        inputs = int(trees[0].n_features)
         return TreeArrays(np.concatenate(parts), np.array(roots, dtype=np.float64), inputs)
+
+    @staticmethod
+    def constant(value: float, n_inputs: int) -> TreeArrays:
+        """Return one tree that is a leaf."""
+        leaf = np.array([[LEAF, 0.0, LEAF, LEAF, value, 0.0]])
+        return TreeArrays(leaf, np.zeros(1), n_inputs)
 
     @property
     def n_trees(self) -> int:

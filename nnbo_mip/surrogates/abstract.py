@@ -37,7 +37,8 @@ class Capability(StrEnum):
     NOISE = "noise"
     """`Belief.noise_std` is an estimate; without it, it is zero by definition."""
     TREES = "trees"
-    """`ForestBelief.trees`: mean and members are those of trees, constant between thresholds."""
+    """An attribute `trees`: mean and members are those of trees, constant between thresholds; of a
+    ratio, that of `Belief.latent`."""
     MIXTURE = "mixture"
     """`Belief.mixture`: the normal components of a predictive that is not normal itself."""
     RATIO = "ratio"

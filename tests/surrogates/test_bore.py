@@ -165,7 +165,25 @@ def test_a_certificate_of_log_odds_is_checked_and_forgeries_are_refuted(tmp_path
     assert certificate.check(elsewhere).verdict == "refuted"
 
 
-@pytest.mark.parametrize("name", [name for name in ESTIMATORS if name != "net"])
+@pytest.mark.parametrize("maximizer", ["auto", "bab", "mip"])
+@pytest.mark.parametrize("name", ["forest", "boosting"])
+def test_the_largest_ratio_of_trees_is_certified(name: str, maximizer: str) -> None:
+    belief = Bore(estimator=QUICK[name]).fit(*disc(40))
+    proposal = nm.maximize(belief, "ratio", SQUARE, maximizer=maximizer, gap=1e-6)
+    assert proposal.status == "optimal"
+    assert proposal.check().verdict == "confirmed"
+    side = np.linspace(-1.0, 1.0, 151)
+    grid = np.array(np.meshgrid(side, side)).reshape(2, -1).T
+    x = np.asarray(proposal.x)
+    assert proposal.value == belief.latent().mean(x)[0]
+    assert proposal.bound >= belief.latent().mean(grid).max()
+    assert belief.ratio(x)[0] >= belief.ratio(grid).max() - 1e-6
+    space = nm.Space.box([0, 0], [1, 1])
+    run = nm.BayesianOptimizer(space, surrogate=Bore(estimator=QUICK[name]), maximizer=maximizer)
+    assert run.ask().is_initial
+
+
+@pytest.mark.parametrize("name", [n for n in ESTIMATORS if n not in ("net", "forest", "boosting")])
 def test_those_that_prove_are_refused_for_the_others(name: str) -> None:
     belief = Bore(estimator=QUICK[name]).fit(*disc(12))
     with pytest.raises(UnsupportedError, match='estimator="net"'):

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from nnbo_mip.checks import check_count, check_number
 from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.network.tree_arrays import TreeArrays
 from nnbo_mip.surrogates.abstract import Capability
-from nnbo_mip.surrogates.ratios.classifier_trees import ClassifierTrees
 from nnbo_mip.surrogates.ratios.estimators import RatioEstimator
 from nnbo_mip.surrogates.ratios.labels import Labels
 from nnbo_mip.surrogates.ratios.tree_odds import TREE_ODDS, TreeOdds
@@ -42,9 +42,8 @@ class BoostingClassifier(RatioEstimator):
 
     def estimate(self, X: FloatArray, labels: Labels, seed: int) -> TreeOdds:
         """Return the sum of the trees, which begins at the log-odds of the classes' shares."""
-        start = TreeOdds(X.shape[1], None, constant=labels.prior_odds)
         if labels.are_all_good:
-            return start
+            return TreeOdds(TreeArrays.constant(labels.prior_odds, X.shape[1]))
         from sklearn.ensemble import GradientBoostingClassifier
 
         boosting = GradientBoostingClassifier(
@@ -54,5 +53,6 @@ class BoostingClassifier(RatioEstimator):
             random_state=seed,
         ).fit(X, labels.good)
         trees = [tree.tree_ for tree in boosting.estimators_[:, 0]]
-        steps = [self.learning_rate * tree.value[:, 0, 0] for tree in trees]
-        return TreeOdds(X.shape[1], ClassifierTrees.of(trees, steps), "sum", labels.prior_odds)
+        factor = self.learning_rate * len(trees)  # a sum of trees is the mean of larger ones
+        values = [labels.prior_odds + factor * tree.value[:, 0, 0] for tree in trees]
+        return TreeOdds(TreeArrays.of_trees(trees, values))

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from nnbo_mip.checks import check_count
 from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.network.tree_arrays import TreeArrays
 from nnbo_mip.surrogates.abstract import Capability
-from nnbo_mip.surrogates.ratios.classifier_trees import ClassifierTrees
 from nnbo_mip.surrogates.ratios.estimators import RatioEstimator
 from nnbo_mip.surrogates.ratios.labels import Labels
 from nnbo_mip.surrogates.ratios.tree_odds import TREE_ODDS, TreeOdds
@@ -42,9 +42,9 @@ class ForestClassifier(RatioEstimator):
             check_count("max_depth", self.max_depth)
 
     def estimate(self, X: FloatArray, labels: Labels, seed: int) -> TreeOdds:
-        """Return the log-odds of the forest's probability."""
+        """Return the forest's probability."""
         if labels.are_all_good:
-            return TreeOdds(X.shape[1], None, constant=labels.prior_odds)
+            return TreeOdds(TreeArrays.constant(labels.prior_odds, X.shape[1]))
         from sklearn.ensemble import RandomForestClassifier
 
         forest = RandomForestClassifier(
@@ -55,4 +55,4 @@ class ForestClassifier(RatioEstimator):
         ).fit(X, labels.good)
         trees = [tree.tree_ for tree in forest.estimators_]
         shares = [tree.value[:, 0, 1] / tree.value[:, 0].sum(axis=1) for tree in trees]
-        return TreeOdds(X.shape[1], ClassifierTrees.of(trees, shares), "probability")
+        return TreeOdds(TreeArrays.of_trees(trees, shares), "probability")

@@ -47,6 +47,10 @@ class Odds(Belief):
         """Return the gradients (n, d) of the log-odds at checked points."""
         raise self._lacks(Capability.GRADIENT)
 
+    def ratio_for(self, X: npt.ArrayLike, share: float) -> FloatArray:
+        """Return the ratio (n,) of the density of good points to that of all, at most 1 / share."""
+        return ratio_of_odds(self.mean(X), share)
+
     def network(self) -> Network:
         """Refuse; log-odds that compile override it."""
         raise UnsupportedError(
@@ -61,7 +65,7 @@ class Odds(Belief):
         return self
 
 
-SHARED = frozenset({Capability.GRADIENT, Capability.NETWORK})
+SHARED = frozenset({Capability.GRADIENT, Capability.NETWORK, Capability.TREES})
 """What a ratio belief offers where its log-odds do."""
 
 
@@ -95,7 +99,7 @@ class RatioBelief(Belief):
 
     def ratio(self, X: npt.ArrayLike) -> FloatArray:
         """Return the ratio (n,) of the density of good points to that of all, at most 1 / share."""
-        return ratio_of_odds(self.odds.mean(self.check_points(X)), self.share)
+        return self.odds.ratio_for(self.check_points(X), self.share)
 
     def latent(self) -> Odds:
         """Return the log-odds."""
