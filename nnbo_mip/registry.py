@@ -47,6 +47,7 @@ class Registry(Generic[T]):
         self._group = group
         self._registered: dict[str, Callable[..., T]] = {}
         self._imported: dict[str, Callable[..., T]] = {}
+        self._signatures: dict[str, tuple[Callable[..., T], Mapping[str, inspect.Parameter]]] = {}
 
     def available(self) -> tuple[str, ...]:
         """Return every known name, sorted."""
@@ -139,7 +140,7 @@ class Registry(Generic[T]):
         )
 
     def _check_options(self, name: str, factory: Callable[..., T], options: dict[str, Any]) -> None:
-        parameters = inspect.signature(factory).parameters
+        parameters = self._parameters_of(name, factory)
         if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
             return
         for option in options:
@@ -161,6 +162,15 @@ class Registry(Generic[T]):
                 f"{name!r} needs the options {', '.join(missing)}; got "
                 f"{'only ' + ', '.join(options) if options else 'none'}; add them."
             )
+
+    def _parameters_of(
+        self, name: str, factory: Callable[..., T]
+    ) -> Mapping[str, inspect.Parameter]:
+        """Return the parameters of a factory, read once."""
+        known = self._signatures.get(name)
+        if known is None or known[0] is not factory:
+            known = self._signatures[name] = factory, inspect.signature(factory).parameters
+        return known[1]
 
     @property
     def _a_kind(self) -> str:

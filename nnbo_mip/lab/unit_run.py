@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import json
 import resource
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from nnbo_mip.lab.environment import check_same, imported, versions_here
@@ -161,13 +163,19 @@ def run_unit(unit: Unit) -> dict[str, Any]:
 
 
 def problem_of(spec: Any, instance: int) -> Problem:
-    """Return the problem of an instance."""
-    return problems.create(_filled(spec, instance))
+    """Return the problem of an instance; units that follow one another may share it."""
+    return _problem(json.dumps(_filled(spec, instance), sort_keys=True))
 
 
 def shared_starts(design: Design, space: Space, instance: int) -> FloatArray:
     """Return the starts of an instance (n, k), those of an optimizer with this seed and design."""
     return design.points(space, seed_for(instance, 0, Purpose.DESIGN))
+
+
+@lru_cache(maxsize=4)
+def _problem(description: str) -> Problem:
+    """Return what a description in JSON stands for; spaces and data sets take time to make."""
+    return problems.create(json.loads(description))
 
 
 class _Measure:
