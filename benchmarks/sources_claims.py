@@ -91,12 +91,12 @@ class Evidence:
     def all(self, experiment: str, **chosen: object) -> list[Runs]:
         """Return the runs of an experiment whose attributes are as chosen.
 
-        A problem is named without its options.
+        A problem is named with its options, or without where that is one problem.
         """
         found = []
         for one in self.runs:
             own = {name: getattr(one, name) for name in chosen}
-            if "problem" in own:
+            if "problem" in own and ":" not in str(chosen["problem"]):
                 own["problem"] = one.problem.partition(":")[0]
             if one.experiment == experiment and own == chosen:
                 found.append(one)

@@ -255,7 +255,8 @@ def _dynamic_c(evidence: Evidence) -> Iterator[Claim]:
         )
     for problem, worse in (("forrester", True), ("sinone", False)):
         without, with_it = (
-            evidence.get(GP_RULES, problem=problem, escape=rule) for rule in ("none", PADDED)
+            evidence.get(GP_RULES, problem=problem, escape=rule, budget=0.1)
+            for rule in ("none", PADDED)
         )
         if without is None or with_it is None:
             continue

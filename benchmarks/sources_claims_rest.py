@@ -1,8 +1,8 @@
-"""The claims of sources 000 to 003, as far as the families that there are can be asked."""
+"""The claims of sources 001 to 003, as far as they are about optimization."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -13,43 +13,145 @@ from benchmarks.sources_claims import (
     counted,
     instances,
     mean,
+    median,
     share,
     shared,
-    within,
 )
-from benchmarks.sources_published import RANDOM, RVFL
-from benchmarks.sources_runs import Runs
 
-FEATURES, ONE_INPUT = "E000-3, reduced", "E001-2, reduced"
+ONE_INPUT, TWO_INPUTS = "E001-2, reduced", "E001-4, reduced"
 FOUR_FUNCTIONS, RATIOS = "E002-3, reduced", "E003-4, reduced"
 
-MAGNITUDE = 10.0
+MIXTURES = ("kde", "gmm", "spn")
 FOUND = 1e-2
-
-AGAINST_RANDOM = (
-    ("C10", "test1", True, "BO on Test1: the Gaussian process is better than random points"),
-    ("C11", "test2", False, "BO on Test2: random points are better than the Gaussian process"),
-    ("C12", "test3b", False, "BO on Test3: the Gaussian process is worse than random points"),
-    ("C13", "test4b", True, "BO on Test4: the Gaussian process is better than random points"),
-)
 
 
 def claims(evidence: Evidence) -> Iterator[Claim]:
     """Yield the claims of which there are runs."""
-    yield from _features(evidence)
-    for name, problem, better, text in AGAINST_RANDOM:
-        gp, random = _pair(evidence, ONE_INPUT, problem)
-        if gp is not None and random is not None:
-            common = shared([gp, random])
-            ours, theirs = (float(np.mean(runs.on(common))) for runs in (gp, random))
+    yield from _one_input(evidence)
+    yield from _two_inputs(evidence)
+    yield from _mixture_improvement(evidence)
+    yield from _hybrid_monte_carlo(evidence)
+    yield from _ratios(evidence)
+
+
+def _means(evidence: Evidence, experiment: str, problem: str) -> tuple[dict[str, float], Extent]:
+    """Return mean final regrets with the normal EI by family, on the instances that all have."""
+    runs = [
+        one for one in evidence.all(experiment, problem=problem) if one.acquisition != "ei_mixture"
+    ]
+    if not runs:
+        return {}, Extent(0, 0, 20)
+    common = shared(runs)
+    means = {one.surrogate: float(np.mean(one.on(common))) for one in runs}
+    return means, Extent(len(common), len(common), 20)
+
+
+Rule = Callable[[dict[str, float]], list[bool]]
+"""What decides a claim: mean regrets by family, and of which cases it is true."""
+
+
+def _wins(name: str) -> Rule:
+    return lambda means: [means[name] <= min(means.values())]
+
+
+def _loses(*names: str) -> Rule:
+    return lambda means: [means[name] > means["random"] for name in names]
+
+
+def _ahead(names: Sequence[str], other: str) -> Rule:
+    return lambda means: [means[name] < means[other] for name in names]
+
+
+def _listed(means: dict[str, float]) -> str:
+    order = sorted(means, key=lambda one: means[one])
+    return ", ".join(f"`{name}` {means[name]:.2g}" for name in order)
+
+
+def _one_input(evidence: Evidence) -> Iterator[Claim]:
+    """Yield what source 001 says of its four functions of one input."""
+    for row, problem, text, judged in (
+        ("C10", "test1", "the Gaussian process wins", _wins("gp")),
+        ("C10", "test1", "`bnn_sghmc` fails: it is worse than random points", _loses("bnn_sghmc")),
+        ("C11", "test2", "the sum-product network wins", _wins("spn")),
+        ("C11", "test2", "random points are better than the process", _loses("gp")),
+        ("C11", "test2", "all mixtures are better than the process", _ahead(MIXTURES, "gp")),
+        ("C12", "test3b", "everything is worse than random points", _loses("gp", *MIXTURES, "bnn")),
+        (
+            "C13",
+            "test4b",
+            "`kde`, `spn`, `bnn` and the process are better than random points",
+            _ahead(("kde", "spn", "bnn", "gp"), "random"),
+        ),
+    ):
+        means, extent = _means(evidence, ONE_INPUT, problem)
+        if means:
+            cases = judged(means)
             yield Claim(
-                f"S001-23 ({name})",
-                f"{text} (means after 40 evaluations)",
+                f"S001-23 ({row})",
+                f"{problem}: {text} (means after 40 evaluations)",
                 "a figure",
-                f"{ours:.3g} and {theirs:.3g}",
-                Extent(len(common), len(common), 20),
-                counted([(ours < theirs) == better]),
+                _listed(means),
+                extent,
+                counted(cases),
             )
+
+
+def _two_inputs(evidence: Evidence) -> Iterator[Claim]:
+    """Yield what source 001 says of BBOB functions."""
+    best, below, extents, texts = [], [], [], []
+    for problem in dict.fromkeys(one.problem for one in evidence.all(TWO_INPUTS)):
+        means, extent = _means(evidence, TWO_INPUTS, problem)
+        best += _wins("gp")(means)
+        below.append(any(means[name] > means["random"] for name in means))
+        extents.append(extent.fewest)
+        number = problem.partition("function=")[2].partition(",")[0]
+        texts.append(f"f{number}: {min(means, key=lambda one: means[one])}")
+    if not best:
+        return
+    extent = Extent(min(extents), max(extents), 20)
+    yield Claim(
+        "S001-24 (C15)",
+        "BBOB with two inputs: the Gaussian process is best (means after 35 evaluations)",
+        "best overall",
+        f"best: {'; '.join(texts)}",
+        extent,
+        counted(best),
+    )
+    yield Claim(
+        "S001-24 (C15)",
+        "Other models are below random points on several functions (at least one model)",
+        "several",
+        f"{share(below)} functions",
+        extent,
+        counted(below),
+    )
+
+
+def _mixture_improvement(evidence: Evidence) -> Iterator[Claim]:
+    """Yield whether the exact EI of a mixture gains over that of its normal approximation."""
+    cases, numbers = [], []
+    for experiment in (ONE_INPUT, TWO_INPUTS):
+        for exact in evidence.all(experiment, acquisition="ei_mixture"):
+            normal = evidence.get(
+                experiment, problem=exact.problem, surrogate=exact.surrogate, acquisition="ei"
+            )
+            if normal is not None:
+                common = shared([exact, normal])
+                numbers.append(len(common))
+                cases.append(bool(np.mean(exact.on(common)) < np.mean(normal.on(common))))
+    if cases:
+        yield Claim(
+            "S001-26",
+            "Mixtures gain by their exact EI over that of the normal approximation (means)",
+            "future work",
+            f"{share(cases)} functions",
+            Extent(min(numbers), max(numbers), None),
+            counted(cases),
+        )
+
+
+def _hybrid_monte_carlo(evidence: Evidence) -> Iterator[Claim]:
+    """Yield what source 002 says of networks by hybrid Monte Carlo beside Gaussian processes."""
     yield from _found(
         evidence,
         FOUR_FUNCTIONS,
@@ -60,60 +162,55 @@ def claims(evidence: Evidence) -> Iterator[Claim]:
             ("S002-16 (C7)", "camelback", FOUND),
         ),
     )
-    yield from _found(evidence, RATIOS, 200, (("S003-16", "branin", FOUND),))
-
-
-def _features(evidence: Evidence) -> Iterator[Claim]:
-    """Yield what tables 4.6 to 4.9 say of random features with learned precision."""
-    cells = []
-    for problem, families in RVFL.items():
-        for family, (center, _) in families.items():
-            runs = evidence.get(FEATURES, problem=problem, surrogate=family)
-            if runs is not None:
-                cells.append((problem, center, runs))
-    if not cells:
-        return
-    number = instances([runs for *_, runs in cells], 30)
-    near = [within(mean(runs), center, MAGNITUDE) for _, center, runs in cells]
-    yield Claim(
-        "S000-26",
-        "Learned precision: means of BRVFL 3 and 4 within a factor of 10",
-        "tables 4.6 to 4.9",
-        f"{share(near)} cells",
-        number,
-        counted(near),
-    )
-    better, rows = [], []
-    for problem, _, runs in cells:
-        random = evidence.get(FEATURES, problem=problem, surrogate="random")
-        if random is not None:
-            common = shared([runs, random])
-            better.append(bool(np.mean(runs.on(common)) < np.mean(random.on(common))))
-    if better:
-        yield Claim(
-            "S000-26",
-            "BRVFL 3 and 4 are better than random points on all of these functions (means)",
-            "12 of 12 cells",
-            f"{share(better)} cells",
-            number,
-            counted(better),
+    for row, problem, text, better in (
+        ("C4", "forrester", "the network is not worse than the Gaussian process", True),
+        ("C5", "rosenbrock", "the network is better than the process", True),
+        ("C6", "mccormick", "the network settles above the process", False),
+        ("C7", "camelback", "the process is better than the network", False),
+    ):
+        net, gp = (
+            evidence.get(FOUR_FUNCTIONS, problem=problem, surrogate=name, acquisition=head)
+            for name, head in (("bnn_hmc", "ucb"), ("gp", "ei"))
         )
-    for problem, (center, deviation) in RANDOM.items():
-        random = evidence.get(FEATURES, problem=problem, surrogate="random")
-        if random is not None and len(random.finals) > 1:
-            error = np.hypot(
-                deviation / np.sqrt(30.0),
-                np.std(random.finals, ddof=1) / np.sqrt(len(random.finals)),
+        if net is not None and gp is not None:
+            common = shared([net, gp])
+            ours, theirs = (float(np.median(one.on(common))) for one in (net, gp))
+            held = ours <= theirs if problem == "forrester" else (ours < theirs) == better
+            yield Claim(
+                f"S002-16 ({row})",
+                f"{problem}: {text} (medians after {net.steps} steps)",
+                "a figure",
+                f"network {ours:.2g}, process {theirs:.2g}",
+                Extent(len(common), len(common), 50),
+                counted([held]),
             )
-            rows.append(bool(abs(mean(random) - center) <= 2.0 * error))
-    if rows:
+
+
+def _ratios(evidence: Evidence) -> Iterator[Claim]:
+    """Yield what source 003 says of its classifier beside others."""
+    yield from _found(evidence, RATIOS, 200, (("S003-16", "branin", FOUND),))
+    cases, texts, numbers = [], [], []
+    for problem in ("branin", "camelback", "hartmann3"):
+        runs = evidence.all(RATIOS, problem=problem)
+        own = [one for one in runs if one.surrogate == "boggn"]
+        if own:
+            others = [one for one in runs if one.surrogate != "boggn"]
+            cases += [median(own[0]) < median(one) for one in others]
+            texts.append(
+                f"{problem} "
+                + ", ".join(
+                    f"`{one.surrogate}` {median(one):.2g}" for one in sorted(runs, key=median)
+                )
+            )
+            numbers += [len(one.finals) for one in runs]
+    if cases:
         yield Claim(
-            "S000-23",
-            "The row of random search, within two standard errors",
-            "tables 4.6 to 4.9",
-            f"{share(rows)} functions",
-            number,
-            counted(rows),
+            "S003-21 (C4)",
+            "`boggn` beats all others on regret (medians)",
+            "all",
+            f"{share(cases)} pairs; {'; '.join(texts)}",
+            Extent(min(numbers), max(numbers), 200),
+            counted(cases),
         )
 
 
@@ -122,7 +219,9 @@ def _found(
 ) -> Iterator[Claim]:
     """Yield on how many instances the Gaussian process comes so near to an optimum."""
     for row, problem, goal in goals:
-        gp, random = _pair(evidence, experiment, problem)
+        gp, random = (
+            evidence.get(experiment, problem=problem, surrogate=name) for name in ("gp", "random")
+        )
         if gp is None:
             continue
         cases = [regret <= goal for regret in gp.finals]
@@ -138,10 +237,3 @@ def _found(
             instances([gp], published),
             counted(cases),
         )
-
-
-def _pair(evidence: Evidence, experiment: str, problem: str) -> tuple[Runs | None, Runs | None]:
-    gp, random = (
-        evidence.get(experiment, problem=problem, surrogate=name) for name in ("gp", "random")
-    )
-    return gp, random

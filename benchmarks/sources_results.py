@@ -9,13 +9,19 @@ made of what is there. The steps of `benchmarks.sources_maximizers` are read whe
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks import sources_claims_004, sources_claims_rest, sources_maximizers
+from benchmarks import (
+    sources_claims_000,
+    sources_claims_004,
+    sources_claims_rest,
+    sources_maximizers,
+)
 from benchmarks.regret_table import markdown
 from benchmarks.sources_claims import (
     FEW,
@@ -53,6 +59,7 @@ def claims(evidence: Evidence) -> list[Claim]:
     """Return all claims of which there are runs."""
     return [
         *sources_claims_004.claims(evidence, sources_maximizers.read()),
+        *sources_claims_000.claims(evidence),
         *sources_claims_rest.claims(evidence),
     ]
 
@@ -120,33 +127,29 @@ def _features(evidence: Evidence) -> str:
     rows = []
     for problem, published in RVFL.items():
         for family, (center, deviation) in published.items():
-            runs = evidence.get(sources_claims_rest.FEATURES, problem=problem, surrogate=family)
+            runs = evidence.get(sources_claims_000.FEATURES, problem=problem, surrogate=family)
             if runs is not None:
                 text = f"{_number(center)} ± {_number(deviation)}"
-                rows.append([problem, f"`{family}`", text, *_summary(runs)])
+                rows.append([_function(problem), f"`{family}`", text, *_summary(runs)])
     return markdown(["function", "surrogate", "mean", "ours", "median", "largest", "runs"], rows)
 
 
 def _all(runs: Sequence[Runs]) -> str:
     """Return final regrets of everything that was run."""
     rows = []
-    for name, group in groupby(runs, key=lambda one: one.experiment):
-        for one in group:
-            method = f"`{one.surrogate}`"
-            if one.budget is not None:
-                method += f" {one.budget:g}"
-            rule = f" {one.escape}" if one.escape not in ("", "none") else ""
-            search = f" {one.maximizer}" if "maximizers" in name else ""
-            rows.append(
-                [
-                    name,
-                    one.problem.partition(":")[0],
-                    f"{method}{rule}{search}",
-                    *_summary(one),
-                    f"{np.mean(one.seconds):.2g}",
-                    str(one.limited),
-                ]
-            )
+    for name, members in groupby(runs, key=lambda one: one.experiment):
+        group = list(members)
+        rows += [
+            [
+                name,
+                _function(one.problem),
+                _method(one, group),
+                *_summary(one),
+                f"{np.mean(one.seconds):.2g}",
+                str(one.limited),
+            ]
+            for one in group
+        ]
     head = ["experiment", "problem", "method", "mean", "median", "largest", "runs"]
     return markdown([*head, "CPU s", "cut short"], rows)
 
@@ -176,6 +179,28 @@ def _maximizers() -> str:
 def _summary(runs: Runs) -> list[str]:
     figures = [mean(runs), median(runs), max(runs.finals)]
     return [*map(_number, figures), str(len(runs.finals))]
+
+
+def _method(one: Runs, group: Sequence[Runs]) -> str:
+    """Return a family and what else sets its runs apart from others of the experiment."""
+    _, given, estimator = one.method.partition("estimator=")
+    name = f"`{one.surrogate}`" + (f" {re.split('[:,]', estimator)[0]}" if given else "")
+    chosen = [other for other in group if other.acquisition]
+    parts = [
+        f"{getattr(one, attribute):g}" if attribute == "budget" else getattr(one, attribute)
+        for attribute in ("acquisition", "budget", "escape", "maximizer")
+        if one.acquisition and len({getattr(other, attribute) for other in chosen}) > 1
+    ]
+    return ", ".join([name, *parts])
+
+
+def _function(spec: str) -> str:
+    """Return a problem's name and, where there is one, its dimension or number."""
+    name, _, options = spec.partition(":")
+    known = dict(option.split("=") for option in options.split(",") if option)
+    number = f" f{known['function']}" if "function" in known else ""
+    inputs = f", d = {known['dimension']}" if "dimension" in known else ""
+    return f"{name}{number}{inputs}"
 
 
 def _number(value: float | np.floating | None) -> str:

@@ -32,6 +32,8 @@ class Runs:
     Parameters
     ----------
     experiment, problem : str
+    method : str
+        Its name in the experiment.
     surrogate : str
         The family's name; that of the baseline where no model chooses.
     budget : float or None
@@ -60,6 +62,7 @@ class Runs:
 
     experiment: str
     problem: str
+    method: str
     surrogate: str
     budget: float | None
     escape: str
@@ -121,6 +124,7 @@ def _of_experiment(results: Results) -> Iterator[Runs]:
             yield Runs(
                 experiment=results.experiment.name,
                 problem=problem,
+                method=method,
                 surrogate=_surrogate(str(rows["surrogate"][0]), method),
                 budget=None if np.isnan(rows["budget"][0]) else float(rows["budget"][0]),
                 escape=_escape(options),

@@ -1,27 +1,45 @@
-"""Uniform random points."""
+"""Random points, uniform or partly near the best known one."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from nnbo_mip.checks import check_number
 from nnbo_mip.maximizers.abstract import Abilities, Request
 from nnbo_mip.maximizers.heuristic import Heuristic
+from nnbo_mip.maximizers.local_ascent import settle
 from nnbo_mip.maximizers.search import BATCH, Search, sampled
+from nnbo_mip.network.affine import FloatArray
+
+NEAREST, FARTHEST = 1e-4, 1e-1
+"""Deviations of points near the best known one, in sides of the box."""
+
+REPAIRED = 64
+"""Points that are repaired between two looks at the clock; each may need an integer program."""
 
 
 @dataclass(frozen=True)
 class Random(Heuristic):
-    """Score uniform random points of the domain.
+    """Score random points of the domain.
 
     Parameters
     ----------
+    near : float
+        Share of the points that are drawn near the first of the given starts, which in a loop is
+        the best observed point; in [0, 1). The others are uniform.
     evaluations : int
         Points.
     time_limit : float
         Wall seconds.
+
+    Notes
+    -----
+    A point near x is x + s w * z, with z normal, w the sides of the box and s log-uniform between
+    1e-4 and 0.1, cut to the box and repaired where grids, groups or rows ask for it.
     """
 
     name: ClassVar[str] = "random"
@@ -29,13 +47,35 @@ class Random(Heuristic):
     starts_first: ClassVar[bool] = False
     """Where all points score the same, the first random one wins and not a known one."""
 
+    near: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse options that are none."""
+        super().__post_init__()
+        check_number("near", self.near, least=0.0, below=1.0)
+
     def _search(self, search: Search, request: Request) -> None:
         rng = np.random.default_rng(request.seed)
         left = search.left - len(request.starts)
-        while left:
-            points = sampled(search.domain, min(BATCH, left), rng)
+        beside = math.floor(self.near * left) if len(request.starts) else 0
+        while left > beside:
+            points = sampled(search.domain, min(BATCH, left - beside), rng)
             if not len(points):
                 break
             search.values(points)
             left -= len(points)
+        batch = BATCH if search.domain.is_box else REPAIRED
+        while beside:
+            points = _beside(search, request.starts[0], min(batch, beside), rng)
+            beside -= min(batch, beside)
+            search.values(points)
         search.values(request.starts)
+
+
+def _beside(search: Search, start: FloatArray, n: int, rng: np.random.Generator) -> FloatArray:
+    """Return at most n admissible points near an admissible one (d,)."""
+    domain = search.domain
+    low, high = np.log(NEAREST), np.log(FARTHEST)
+    deviations = np.exp(rng.uniform(low, high, size=(n, 1))) * (domain.upper - domain.lower)
+    points = start + deviations * rng.standard_normal((n, domain.dimension))
+    return settle(search, np.clip(points, domain.lower, domain.upper))

@@ -120,6 +120,7 @@ def _gp(finals: list[float]) -> Runs:
     return Runs(
         experiment=sources_claims_004.GP,
         problem="forrester",
+        method="gp",
         surrogate="gp",
         budget=0.1,
         escape="none",

@@ -25,6 +25,7 @@ from nnbo_mip.testing.maximizer_contract import data, members
 
 SQUARE = nm.Domain([-1.0, -1.0], [1.0, 1.0])
 ROW = nm.Domain([-1.0, -1.0], [1.0, 1.0], A=[[1.0, 2.0]], b=[-0.5])
+STEPPED = nm.Domain([-1.0, -1.0], [1.0, 1.0], grids=[Grid.listed([-1.0, -0.4, 0.3, 1.0]), None])
 LINE = nm.Domain([-1.0, -1.0], [1.0, 1.0], A=[[1.0, 2.0], [-1.0, -2.0]], b=[0.3, -0.3])
 
 
@@ -63,6 +64,7 @@ def mesh(n: int, d: int = 2) -> FloatArray:
         ("direct:evaluations=5000,log=True", 1e-4),
         ("sobol", 2e-2),
         ("random", 2e-2),
+        ("random:near=0.3", 2e-2),
     ],
 )
 @pytest.mark.parametrize("name", ["ucb", "ei"])
@@ -299,12 +301,41 @@ def test_time_ends_a_long_search() -> None:
         *("lbfgs:raw_samples=0", "lbfgs:starts=0", "lbfgs:choice=worst", "lbfgs:eta=0"),
         *("lbfgs:log=1", "pga:starts=0", "pga:climbers=0", "pga:rounds=0", "grid:points=1"),
         *("direct:variant=x", "direct:iterations=0", "direct:log=no", "random:evaluations=0"),
+        *("random:near=-0.1", "random:near=1.0"),
         *("sobol:evaluations=1.5", "lbfgs:restarts=3"),
     ],
 )
 def test_options_that_are_none_are_refused(maximizer: str) -> None:
     with pytest.raises(InputError):
         create(maximizer)
+
+
+def test_random_points_near_the_best_known_one_refine_it() -> None:
+    asked = target(SQUARE)
+    fine = mesh(801)
+    scores = asked.score(fine)
+    start = np.clip(fine[[scores.argmax()]] + 0.03, -1.0, 1.0)
+    missed = {
+        near: scores.max() - run(f"random:evaluations=500,near={near}", asked, starts=start).value
+        for near in (0.0, 0.3)
+    }
+    assert missed[0.3] < 0.1 * missed[0.0]
+
+
+@pytest.mark.parametrize("domain", [ROW, LINE, STEPPED])
+def test_random_points_near_the_best_known_one_are_admissible(domain: nm.Domain) -> None:
+    seen: list[FloatArray] = []
+
+    class Watched(AnalyticBelief):
+        def predict(self, X: Any, return_std: bool = False) -> Any:
+            seen.append(np.asarray(X))
+            return super().predict(X, return_std)
+
+    start = domain.sample(1, np.random.default_rng(0))
+    run("random:evaluations=40,near=0.5", target(domain, belief=Watched()), starts=start)
+    points = np.vstack(seen)
+    assert len(points) >= 41
+    assert domain.admissible(points).all()
 
 
 # -- Sobol points -----------------------------------------------------------------------------
