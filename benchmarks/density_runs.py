@@ -22,7 +22,8 @@ LAPLACE = {"name": "boggn", "epochs": 300, "learning_rate": 0.01}
 
 METHODS: Mapping[str, Mapping[str, Any]] = {
     "random": {},
-    "tpe": {"surrogate": "tpe:gamma=0.25", "maximizer": ASCENT},
+    "tpe": {"surrogate": "tpe:gamma=0.25"},
+    "tpe, climbed": {"surrogate": "tpe:gamma=0.25", "maximizer": ASCENT},
     "bore, net": {"surrogate": {"name": "bore", "estimator": NET}, "maximizer": ASCENT},
     "bore, net, certified": {
         "surrogate": {"name": "bore", "estimator": NET},

@@ -63,7 +63,7 @@ def drawn(n: int, gamma: float, seed: int) -> tuple[FloatArray, Labels]:
 
 def kernel_densities(X: FloatArray, labels: Labels) -> Odds:
     """Return the ratio of two Parzen densities, as TPE has it, without its uniform component."""
-    good, bad = (Parzen.of(X[mask], 1.0, 0.0) for mask in (labels.good, ~labels.good))
+    good, bad = (Parzen.of(X[mask], 1.0, 0.0, "scott") for mask in (labels.good, ~labels.good))
     return ParzenOdds(good, bad, labels.share)
 
 

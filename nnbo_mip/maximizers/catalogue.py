@@ -25,6 +25,7 @@ registry: Registry[Maximizer] = Registry(
         "pga": f"{_ROOM}.pga:Pga",
         "random": f"{_ROOM}.random_search:Random",
         "sobol": f"{_ROOM}.sobol:Sobol",
+        "candidates": f"{_ROOM}.candidates:Candidates",
         "epsilon_random": f"{_ROOM}.epsilon_random:EpsilonRandom",
     },
     group="nnbo_mip.maximizers",

@@ -22,6 +22,7 @@ from nnbo_mip.maximizers.abstract import Abilities, Maximizer, Request
 from nnbo_mip.maximizers.proposal import Proposal
 from nnbo_mip.maximizers.target import Target
 from nnbo_mip.maximizers.warm_start import SHARE, warm_start
+from nnbo_mip.surrogates.abstract import Capability
 
 MOST_PROBLEMS = 60
 """Linear problems of one sequence."""
@@ -114,7 +115,8 @@ class Enumerate(Bab):
 class Auto(Bab):
     """What is measured to be fastest, and others where it stalls.
 
-    A belief without proven bounds is maximized by gradients instead, with a warning.
+    A belief without proven bounds is maximized by gradients instead, or by points that it draws
+    itself, with a warning.
 
     Parameters
     ----------
@@ -145,13 +147,20 @@ class Auto(Bab):
             return super()._maximize(target, request)
         from nnbo_mip.maximizers.catalogue import registry
 
-        fallback = registry.create("lbfgs" if target.has_gradient else "random")
+        fallback = registry.create(_without_proof(target))
         warnings.warn(f"nothing is proven: {reason}", UncertifiedWarning, stacklevel=4)
         limited = replace(request, time_limit=min(request.time_limit, self.time_limit))
         return replace(fallback.maximize(target, limited), message=reason)
 
     def _options(self, seed: int) -> SequenceOptions:
         return replace(super()._options(seed), solver=self.solver)
+
+
+def _without_proof(target: Target) -> str:
+    """Return the maximizer that serves where nothing can be proven."""
+    if Capability.CANDIDATES in target.scorer.belief.capabilities:
+        return "candidates"
+    return "lbfgs" if target.has_gradient else "random"
 
 
 def check_time_limit(seconds: object) -> float:

@@ -43,6 +43,8 @@ class Capability(StrEnum):
     """`Belief.mixture`: the normal components of a predictive that is not normal itself."""
     RATIO = "ratio"
     """`Belief.ratio` and `Belief.latent` instead of mean and std: a density ratio."""
+    CANDIDATES = "candidates"
+    """`Belief.candidates`: draws of points that are likely to be good."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +151,10 @@ class Belief(abc.ABC):
         it has one, with mean / std.
         """
         raise self._lacks(Capability.RATIO)
+
+    def candidates(self, n: int, seed: int) -> FloatArray:
+        """Draw points (n, d), in model coordinates, that are likely to be good."""
+        raise self._lacks(Capability.CANDIDATES)
 
     def network(self) -> Network:
         """Return the piecewise-linear network; its `output_names` say what it computes."""

@@ -1,9 +1,9 @@
 r"""Tree-structured Parzen estimators: a density ratio of two kernel densities.
 
 The best share gamma of the observations is good; l and g are Parzen densities of good and bad
-points (`parzen`), and l / g is what the acquisition ``ratio`` maximizes. The reference draws a few
-dozen candidates from l and takes the best of them; here l / g is a function like any other, and
-every heuristic maximizer serves.
+points (`parzen`), and l / g is what the acquisition ``ratio`` maximizes. The maximizer
+``candidates``, which ``auto`` takes here, draws a few dozen points from l and takes the best of
+them, as the reference does; every other heuristic maximizer serves too.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import ClassVar
 
 import numpy.typing as npt
 
-from nnbo_mip.checks import check_count, check_number
+from nnbo_mip.checks import check_choice, check_count, check_number
 from nnbo_mip.surrogates.abstract import Belief, Capability, Surrogate
 from nnbo_mip.surrogates.observations import Observations
 from nnbo_mip.surrogates.ratios.labels import Labels, check_gamma
 from nnbo_mip.surrogates.ratios.odds import RatioBelief, ratio_capabilities
-from nnbo_mip.surrogates.ratios.parzen import Parzen, ParzenOdds
+from nnbo_mip.surrogates.ratios.parzen import RULES, Parzen, ParzenOdds
 from nnbo_mip.surrogates.ratios.svm_odds import SMOOTH_ODDS
 
 
@@ -32,8 +32,10 @@ class Tpe(Surrogate):
         Share of the observations that count as good.
     prior_weight : float
         Of the uniform component of each density, in observations; at least zero.
+    widths : {"neighbours", "scott"}
+        How the kernels' widths are chosen (see `parzen`).
     width_factor : float
-        Multiplier of the kernels' widths.
+        Their multiplier.
     seed : int
         Without influence, as nothing is random; every surrogate has one.
     """
@@ -43,6 +45,7 @@ class Tpe(Surrogate):
 
     gamma: float = 0.25
     prior_weight: float = 1.0
+    widths: str = "neighbours"
     width_factor: float = 1.0
     seed: int = 0
 
@@ -50,13 +53,14 @@ class Tpe(Surrogate):
         """Refuse options that are none."""
         check_gamma(self.gamma)
         check_number("prior_weight", self.prior_weight, least=0.0)
+        check_choice("widths", self.widths, RULES)
         check_number("width_factor", self.width_factor, above=0.0)
         check_count("seed", self.seed, least=0)
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """A smooth ratio."""
-        return ratio_capabilities(SMOOTH_ODDS)
+        """A smooth ratio, and points that are likely to be good."""
+        return ratio_capabilities(SMOOTH_ODDS | {Capability.CANDIDATES})
 
     @property
     def scalable(self) -> bool:
@@ -74,5 +78,7 @@ class Tpe(Surrogate):
             if labels.are_all_good
             else (data.X[labels.good], data.X[~labels.good])
         )
-        good, bad = (Parzen.of(side, self.width_factor, self.prior_weight) for side in sides)
+        good, bad = (
+            Parzen.of(side, self.width_factor, self.prior_weight, self.widths) for side in sides
+        )
         return RatioBelief(self.name, ParzenOdds(good, bad, labels.share), labels.share)

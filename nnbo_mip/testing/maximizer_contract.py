@@ -177,7 +177,7 @@ class MaximizerContract(abc.ABC):
 
     def test_global_randomness_is_left_alone(self) -> None:
         state = np.random.get_state(legacy=False)["state"]["key"].copy()  # noqa: NPY002
-        self.run(self.target(DOMAINS["a box"], "ucb"))
+        self.judge(self.target(DOMAINS["a box"], "ucb"))
         after = np.random.get_state(legacy=False)["state"]["key"]  # noqa: NPY002
         assert np.array_equal(state, after)
 
@@ -206,6 +206,8 @@ class MaximizerContract(abc.ABC):
 
     def test_a_short_time_ends_the_search_with_a_valid_answer(self) -> None:
         target = self.target(DOMAINS["a box"], "ei")
+        if self.refuses(target):
+            return
         proposal = self.run(target, time_limit=1e-6)
         self.check(target, proposal)
         limited = self.make().maximize(target, Request(time_limit=1e-6))

@@ -96,6 +96,7 @@ class SurrogateContract(abc.ABC):
             Capability.DRAWS: lambda: belief.draw(0),
             Capability.RATIO: lambda: belief.ratio(X),
             Capability.NETWORK: lambda: belief.network(),
+            Capability.CANDIDATES: lambda: belief.candidates(3, 0),
         }
         for capability, call in calls.items():
             if capability in belief.capabilities:

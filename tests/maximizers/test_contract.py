@@ -75,6 +75,10 @@ class TestLbfgsWeak(Named):
     spec = "lbfgs:weak"
 
 
+class TestCandidates(Named):
+    spec = "candidates"
+
+
 class TestPga(Named):
     spec = "pga:starts=16,climbers=2"
 

@@ -65,7 +65,9 @@ class Odds(Belief):
         return self
 
 
-SHARED = frozenset({Capability.GRADIENT, Capability.NETWORK, Capability.TREES})
+SHARED = frozenset(
+    {Capability.GRADIENT, Capability.NETWORK, Capability.TREES, Capability.CANDIDATES}
+)
 """What a ratio belief offers where its log-odds do."""
 
 
@@ -108,6 +110,10 @@ class RatioBelief(Belief):
     def differentiate(self, X: npt.ArrayLike) -> Local:
         """Return the log-odds and their gradients."""
         return self.odds.differentiate(self.check_points(X))
+
+    def candidates(self, n: int, seed: int) -> FloatArray:
+        """Draw points (n, d) that are likely to be good."""
+        return self.odds.candidates(n, seed)
 
     def network(self) -> Network:
         """Return the network of the log-odds, ``mean``."""

@@ -1,12 +1,18 @@
 r"""Log-odds of two Parzen densities: products of Gaussians that are cut off at the box.
 
-With points c_1 … c_n of a class, widths h_j a coordinate and a uniform component of weight w_0,
+With points c_1 … c_n of a class, widths h_ij and a uniform component of weight w_0,
 
-    p(x) = ( w_0 2^-d + sum_i prod_j N(x_j; c_ij, h_j) / Z_ij ) / (w_0 + n),
-    Z_ij = Phi((1 - c_ij) / h_j) - Phi((-1 - c_ij) / h_j),
-    h_j  = max(sd_j n^(-1 / (d + 4)), 2 / (1 + min(n, 100))) times a factor,
+    p(x) = ( w_0 2^-d + sum_i prod_j N(x_j; c_ij, h_ij) / Z_ij ) / (w_0 + n),
+    Z_ij = Phi((1 - c_ij) / h_ij) - Phi((-1 - c_ij) / h_ij),
 
-and u = log l(x) - log g(x) + log(s / (1 - s)).
+and u = log l(x) - log g(x) + log(s / (1 - s)). Widths are at least 2 / (1 + min(n, 100)), and by
+rule
+
+    neighbours   the larger distance of c_ij to the next coordinates j on its two sides, ends of
+                 the box included,
+    scott        sd_j n^(-1 / (d + 4)), that of one normal distribution, the same for all points,
+
+times a factor.
 """
 
 from __future__ import annotations
@@ -17,7 +23,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logit, logsumexp, ndtr
+from scipy.special import logit, logsumexp, ndtr, ndtri
 
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.abstract import Capability
@@ -28,6 +34,9 @@ Array = npt.NDArray[Any]
 
 MOST_NARROW = 100
 """Number of points from which on the least width shrinks no further."""
+
+RULES = ("neighbours", "scott")
+"""How widths are chosen."""
 
 LEAST_MASS = 1e-3
 """Of a Gaussian within the box, for centers outside of it."""
@@ -44,7 +53,7 @@ class Parzen:
     ----------
     centers : (n, d) array
         Perhaps none.
-    widths : (d,) array
+    widths : (n, d) array
     prior : float
         w_0, positive where there are no centers.
     """
@@ -54,14 +63,17 @@ class Parzen:
     prior: float
 
     @staticmethod
-    def of(centers: FloatArray, factor: float, prior: float) -> Parzen:
+    def of(centers: FloatArray, factor: float, prior: float, rule: str = "neighbours") -> Parzen:
         """Choose the widths; without centers the density is uniform."""
         n, d = centers.shape
         if not n:
-            return Parzen(centers, np.ones(d), 1.0)
+            return Parzen(centers, np.ones((0, d)), 1.0)
         least = 2.0 / (1.0 + min(n, MOST_NARROW))
-        widths = np.maximum(centers.std(axis=0) * n ** (-1.0 / (d + 4.0)), least)
-        return Parzen(centers, factor * widths, prior)
+        if rule == "scott":
+            widths = np.tile(centers.std(axis=0) * n ** (-1.0 / (d + 4.0)), (n, 1))
+        else:
+            widths = _farther_neighbours(centers)
+        return Parzen(centers, factor * np.maximum(widths, least), prior)
 
     def log_density(self, points: FloatArray) -> FloatArray:
         """Return log p (n,) at points (n, d)."""
@@ -74,9 +86,23 @@ class Parzen:
         for block in self._blocks(points):
             terms = self._terms(block)
             shares = np.exp(terms - logsumexp(terms, axis=1, keepdims=True))[:, 1:]
-            toward = shares @ self.centers - shares.sum(axis=1)[:, None] * block
-            parts.append(toward / self.widths**2)
+            steep = self.widths**-2.0
+            parts.append(shares @ (steep * self.centers) - (shares @ steep) * block)
         return np.concatenate(parts)
+
+    def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """Draw n points (n, d) in the box."""
+        count, d = self.centers.shape
+        points = rng.uniform(-1.0, 1.0, (n, d))
+        share = rng.uniform(0.0, self.prior + count, n)
+        chosen = np.flatnonzero(share >= self.prior)
+        kernels = np.minimum((share[chosen] - self.prior).astype(np.intp), count - 1)
+        centers, widths = self.centers[kernels], self.widths[kernels]
+        low, high = (ndtr((end - centers) / widths) for end in (-1.0, 1.0))
+        # Uniform numbers of the box, stretched to the part of the normal distribution inside it.
+        places = low + 0.5 * (1.0 + points[chosen]) * (high - low)
+        points[chosen] = np.clip(centers + widths * ndtri(places), -1.0, 1.0)
+        return points
 
     def _blocks(self, points: FloatArray) -> list[FloatArray]:
         step = max(1, BLOCK // max(1, self.centers.size))
@@ -104,7 +130,7 @@ class Parzen:
     def from_arrays(arrays: Mapping[str, Array]) -> Parzen:
         """Make the density that `to_arrays` described."""
         centers, widths, prior = arrays["centers"], arrays["widths"], float(arrays["prior"])
-        fit = centers.ndim == 2 and widths.shape == centers.shape[1:] and bool((widths > 0.0).all())
+        fit = centers.ndim == 2 and widths.shape == centers.shape and bool((widths > 0.0).all())
         if not fit or prior < 0.0 or (prior == 0.0 and not len(centers)):
             raise ValueError("centers and widths that do not fit together")
         return Parzen(centers, widths, prior)
@@ -137,8 +163,8 @@ class ParzenOdds(Odds):
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """A smooth mean."""
-        return SMOOTH_ODDS
+        """A smooth mean, and points that are likely to be good."""
+        return SMOOTH_ODDS | {Capability.CANDIDATES}
 
     def mean(self, X: npt.ArrayLike) -> FloatArray:
         """Return the log-odds (n,)."""
@@ -149,6 +175,10 @@ class ParzenOdds(Odds):
     def gradient(self, points: FloatArray) -> FloatArray:
         """Return the gradients (n, d)."""
         return self.good.gradient(points) - self.bad.gradient(points)
+
+    def candidates(self, n: int, seed: int) -> FloatArray:
+        """Draw points (n, d) from the density of good ones."""
+        return self.good.sample(n, np.random.default_rng(seed))
 
     def to_arrays(self) -> dict[str, Array]:
         """Return plain arrays."""
@@ -169,3 +199,13 @@ class ParzenOdds(Odds):
             for side in ("good", "bad")
         )
         return cls(good, bad, float(arrays["share"]), str(arrays["family"]))
+
+
+def _farther_neighbours(centers: FloatArray) -> FloatArray:
+    """Return for each coordinate (n, d) the larger distance to the next ones on both sides."""
+    widths = np.empty_like(centers)
+    for j, column in enumerate(centers.T):
+        order = column.argsort(kind="stable")
+        gaps = np.diff(np.concatenate([[-1.0], column[order], [1.0]]))
+        widths[order, j] = np.maximum(gaps[:-1], gaps[1:])
+    return widths
