@@ -15,7 +15,7 @@ from typing import Any
 from nnbo_mip.errors import InputError, UnsupportedError
 from nnbo_mip.loop.provenance import PACKAGES, installed
 
-OPTIONAL = ("numba", "pyscipopt", "gpytorch", "coco-experiment", "onnx")
+OPTIONAL = ("numba", "pyscipopt", "gpytorch", "coco-experiment", "h5py", "onnx")
 """Whose versions are told as well; no digest rests on them."""
 
 DIGEST_LENGTH = 16

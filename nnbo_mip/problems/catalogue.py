@@ -30,6 +30,7 @@ _MODULES = {
     "multimodal": ("ackley", "griewank", "michalewicz", "styblinski_tang"),
     "hartmann": ("hartmann3", "hartmann6"),
     "bbob": ("bbob",),
+    "tabulated": ("fcnet",),
     "tuning_kernel": ("tuning_svm",),
     "tuning_network": ("tuning_mlp",),
     "tuning_trees": ("tuning_boosting", "tuning_forest"),

@@ -9,7 +9,12 @@ WRAPPERS = ("constrained", "embedded", "integer", "noisy")
 
 TUNING = ("tuning_boosting", "tuning_forest", "tuning_mlp", "tuning_svm")
 
-PLAIN = tuple(name for name in nm.problems.available() if name not in ("bbob", *WRAPPERS, *TUNING))
+FROM_FILES = ("bbob", "fcnet")
+"""Of other packages, or downloads."""
+
+PLAIN = tuple(
+    name for name in nm.problems.available() if name not in (*FROM_FILES, *WRAPPERS, *TUNING)
+)
 """Functions with a formula of their own, an optimum and a worst value."""
 
 VARIANTS = (

@@ -8,7 +8,7 @@ import pytest
 
 import nnbo_mip as nm
 from docs import make_problems
-from tests.problems.catalogue import PLAIN, TUNING, WRAPPERS
+from tests.problems.catalogue import FROM_FILES, PLAIN, TUNING, WRAPPERS
 
 PAGE = make_problems.PAGE.read_text(encoding="utf-8")
 
@@ -23,7 +23,7 @@ def test_every_problem_is_in_a_table() -> None:
     assert set(make_problems.TASKS) == set(TUNING)
     assert set(make_problems.WRAPPERS) == set(WRAPPERS)
     assert sum(map(len, make_problems.BBOB.values())) == 24
-    assert {"bbob", *PLAIN, *TUNING, *WRAPPERS} == set(nm.problems.available())
+    assert {*FROM_FILES, *PLAIN, *TUNING, *WRAPPERS} == set(nm.problems.available())
 
 
 def test_every_tuning_task_has_its_losses() -> None:
