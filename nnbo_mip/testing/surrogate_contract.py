@@ -50,6 +50,11 @@ def _global_state() -> list[bytes]:
     return states
 
 
+@cache
+def _fitted(contract: type[SurrogateContract], n: int, d: int) -> Belief:
+    return contract().make(seed=0).fit(*sample(n, d))
+
+
 class SurrogateContract(abc.ABC):
     """Subclass it under a name that pytest collects, and say how to make the surrogate."""
 
@@ -57,10 +62,9 @@ class SurrogateContract(abc.ABC):
     def make(self, **options: Any) -> Surrogate:
         """Return the surrogate with these options (at least `seed`)."""
 
-    @cache  # noqa: B019 - one fit serves the tests of one subclass
     def belief(self, n: int = 12, d: int = 2) -> Belief:
-        """Return a belief that was fitted to `sample(n, d)`."""
-        return self.make(seed=0).fit(*sample(n, d))
+        """Return a belief fitted to `sample(n, d)`; one fit serves all tests of a class."""
+        return _fitted(type(self), n, d)
 
     @staticmethod
     def probes(d: int = 2, n: int = 40) -> FloatArray:
