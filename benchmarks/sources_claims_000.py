@@ -24,7 +24,8 @@ from benchmarks.sources_published import RANDOM, RVFL
 from benchmarks.sources_runs import Runs
 from nnbo_mip.network.affine import FloatArray
 
-BBOB, FEATURES = "E000-1, reduced", "E000-3, reduced"
+BBOB, FEATURES, TUNING = "E000-1, reduced", "E000-3, reduced", "E000-4, reduced"
+RANDOM_SEARCH = "S000-14, random search"
 
 Method = tuple[str, str]
 
@@ -38,6 +39,8 @@ def claims(evidence: Evidence) -> Iterator[Claim]:
     """Yield the claims of which there are runs."""
     yield from _bbob(evidence)
     yield from _features(evidence)
+    yield from _random_search(evidence)
+    yield from _tuning(evidence)
 
 
 def _bbob(evidence: Evidence) -> Iterator[Claim]:
@@ -144,7 +147,7 @@ def _features(evidence: Evidence) -> Iterator[Claim]:
         number,
         counted(near),
     )
-    better, rows, skips = [], [], []
+    better, skips = [], []
     for problem, _, runs in cells:
         random = evidence.get(FEATURES, problem=problem, surrogate="random")
         if random is not None:
@@ -176,23 +179,66 @@ def _features(evidence: Evidence) -> Iterator[Claim]:
             number,
             HELD if 2 * sum(skips) > len(skips) else NOT_HELD,
         )
+
+
+def _random_search(evidence: Evidence) -> Iterator[Claim]:
+    """Yield whether the row of random search is met."""
+    near, found = [], []
     for problem, (center, deviation) in RANDOM.items():
-        random = evidence.get(FEATURES, problem=problem, surrogate="random")
-        if random is not None and len(random.finals) > 1:
-            error = np.hypot(
-                deviation / np.sqrt(30.0),
-                np.std(random.finals, ddof=1) / np.sqrt(len(random.finals)),
-            )
-            rows.append(bool(abs(mean(random) - center) <= 2.0 * error))
-    if rows:
+        runs = evidence.get(RANDOM_SEARCH, problem=problem)
+        if runs is not None and len(runs.finals) > 1:
+            ours = np.std(runs.finals, ddof=1) / np.sqrt(len(runs.finals))
+            error = np.hypot(deviation / np.sqrt(30.0), ours)
+            near.append(bool(abs(mean(runs) - center) <= 2.0 * error))
+            found.append(runs)
+    if near:
         yield Claim(
-            "S000-23",
+            "S000-14",
             "The row of random search, within two standard errors",
             "tables 4.6 to 4.9",
-            f"{share(rows)} functions",
-            Extent(number.fewest, number.most, 30),
-            counted(rows),
+            f"{share(near)} functions",
+            instances(found, 30),
+            counted(near),
         )
+
+
+def _tuning(evidence: Evidence) -> Iterator[Claim]:
+    """Yield what chapters 5 and 6 say of tuning, by medians of the best loss on each task."""
+    problems = list(dict.fromkeys(one.problem for one in evidence.all(TUNING)))
+    for row, text, (one, other) in (
+        (
+            "S000-16 (C000-12)",
+            "A network with the conditional criterion is not worse than with EI (medians; on most "
+            "tasks)",
+            (("bnn_sghmc", "nn_cl"), ("bnn_sghmc", "ei")),
+        ),
+        (
+            "S000-20 (C000-14)",
+            "`ivbnn` is not worse than `bnn_sghmc` (medians; on most tasks)",
+            (("ivbnn", "ei"), ("bnn_sghmc", "ei")),
+        ),
+    ):
+        cases, texts, extents = [], [], []
+        for problem in problems:
+            first, second = (
+                evidence.get(TUNING, problem=problem, surrogate=surrogate, acquisition=head)
+                for surrogate, head in (one, other)
+            )
+            if first is not None and second is not None:
+                common = shared([first, second])
+                ours, theirs = (float(np.median(runs.on(common))) for runs in (first, second))
+                cases.append(ours <= theirs)
+                texts.append(f"{problem.partition(':')[0]} {ours:.3g} and {theirs:.3g}")
+                extents.append(len(common))
+        if cases:
+            yield Claim(
+                row,
+                text,
+                "most of 9 tasks",
+                f"{share(cases)} tasks: {'; '.join(texts)}",
+                Extent(min(extents), max(extents), 30),
+                HELD if 2 * sum(cases) > len(cases) else NOT_HELD,
+            )
 
 
 def _published_better() -> list[bool]:

@@ -47,7 +47,7 @@ class Runs:
     instances : list of int
         Those that are finished, in order; the lists below have an entry for each.
     starts, finals : list of float
-        Regret after the starts, and at the end.
+        Regret after the starts, and at the end; the best value where the optimum is not known.
     factors : list of float
         Scale of the uncertainty at the first step with a model.
     doublings : list of int
@@ -115,7 +115,7 @@ def _of_experiment(results: Results) -> Iterator[Runs]:
     for problem in results.problems:
         for method in results.methods:
             rows = units.where((units["problem"] == problem) & (units["method"] == method))
-            curves = results.curves(problem, method)
+            curves = results.curves(problem, method, results.metrics[0])
             if not len(rows) or not len(curves.units):
                 continue
             options = results.settings(int(curves.units[0]))["method"].get("options", {})
