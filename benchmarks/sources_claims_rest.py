@@ -23,7 +23,8 @@ ONE_INPUT, TWO_INPUTS = "E001-2, reduced", "E001-4, reduced"
 FOUR_FUNCTIONS, RATIOS = "E002-3, reduced", "E003-4, reduced"
 
 GPYOPT, EMBEDDED = "S002-12", "S002-17"
-PARZEN, CLASSIFIERS, LAPLACE = "S003-4", "S003-5", "S003-13"
+PARZEN, CLASSIFIERS, LAPLACE, SPEED = "S003-4", "S003-5", "S003-13", "S003-22"
+WHOLE = "300 steps"
 LEVEL = 0.05
 
 MIXTURES = ("kde", "gmm", "spn")
@@ -39,6 +40,7 @@ def claims(evidence: Evidence) -> Iterator[Claim]:
     yield from _embedding(evidence)
     yield from _ratios(evidence)
     yield from _against_random(evidence)
+    yield from _fewer_steps(evidence)
 
 
 def _means(evidence: Evidence, experiment: str, problem: str) -> tuple[dict[str, float], Extent]:
@@ -247,6 +249,29 @@ def _against_random(evidence: Evidence) -> Iterator[Claim]:
             instances([runs], None),
             counted([sum(cases) >= 0.8 * len(cases)]),
         )
+
+
+def _fewer_steps(evidence: Evidence) -> Iterator[Claim]:
+    """Yield whether training with a third of the steps costs regret."""
+    for problem in dict.fromkeys(one.problem for one in evidence.all(SPEED)):
+        runs = {one.method: one for one in evidence.all(SPEED, problem=problem)}
+        if WHOLE not in runs:
+            continue
+        for method, fewer in runs.items():
+            if method != WHOLE:
+                common = shared([fewer, runs[WHOLE]])
+                ours, theirs = fewer.on(common), runs[WHOLE].on(common)
+                test = wilcoxon(ours, theirs, alternative="greater")
+                yield Claim(
+                    "S003-22",
+                    f"{problem}, `bore`: {method} instead of {WHOLE} cost no regret (not worse by "
+                    "Wilcoxon, 5 %)",
+                    "our aim",
+                    f"medians {np.median(ours):.2g} and {np.median(theirs):.2g}, p "
+                    f"{test.pvalue:.2g}",
+                    Extent(len(common), len(common), None),
+                    counted([bool(test.pvalue >= LEVEL)]),
+                )
 
 
 def _ratios(evidence: Evidence) -> Iterator[Claim]:

@@ -23,15 +23,17 @@ def check_number(
     above: float = -math.inf,
     least: float = -math.inf,
     below: float = math.inf,
+    most: float = math.inf,
 ) -> float:
-    """Return an option that must be a finite number > `above`, >= `least` and < `below`."""
+    """Return an option: a finite number > `above`, >= `least`, < `below` and <= `most`."""
     if isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_):
         number = float(value)
-        if math.isfinite(number) and above < number < below and number >= least:
+        if math.isfinite(number) and above < number < below and least <= number <= most:
             return number
     limits = [f"> {above:g}"] if math.isfinite(above) else []
     limits += [f">= {least:g}"] if math.isfinite(least) else []
     limits += [f"< {below:g}"] if math.isfinite(below) else []
+    limits += [f"<= {most:g}"] if math.isfinite(most) else []
     wanted = " and ".join(limits) or "finite"
     raise InputError(f"{name} must be a number {wanted}; got {value!r}; choose one.")
 

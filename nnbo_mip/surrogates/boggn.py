@@ -46,6 +46,8 @@ class Boggn(Surrogate):
     ----------
     gamma : float
         Share of the observations that count as good.
+    annealing : float
+        How it shrinks with their number (see `ratios.labels`), from 0 (not) to 1.
     hidden : tuple of int
         Widths.
     prior_precision : float or "evidence"
@@ -70,6 +72,7 @@ class Boggn(Surrogate):
     belief_type: ClassVar[type[Belief]] = BoggnBelief
 
     gamma: float = 1.0 / 3.0
+    annealing: float = 0.0
     hidden: tuple[int, ...] = (32, 32)
     prior_precision: float | str = "evidence"
     weights: str = "all"
@@ -84,7 +87,7 @@ class Boggn(Surrogate):
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
-        check_gamma(self.gamma)
+        check_gamma(self.gamma, self.annealing)
         object.__setattr__(self, "hidden", check_widths("hidden", self.hidden))
         if isinstance(self.prior_precision, str):
             if self.prior_precision != "evidence":
@@ -115,7 +118,7 @@ class Boggn(Surrogate):
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> BoggnBelief:
         """Train, linearize and choose; see `Surrogate.fit`."""
         data = Observations.of(X, y)
-        labels = Labels.of(data.y, self.gamma)
+        labels = Labels.of(data.y, self.gamma, self.annealing)
         given = isinstance(self.prior_precision, str)
         precisions = GRID if isinstance(self.prior_precision, str) else (self.prior_precision,)
         stack = trained_stack(

@@ -32,6 +32,8 @@ class Bore(Surrogate):
     ----------
     gamma : float
         Share of the observations that count as good.
+    annealing : float
+        How it shrinks with their number (see `ratios.labels`), from 0 (not) to 1.
     estimator : str, dict or RatioEstimator
         ``net``, whose log-odds are certified; ``forest``, ``boosting``, ``svm``, or
         ``predict_proba`` with a classifier of yours; ``kliep``, ``ulsif``, ``rulsif``. With
@@ -43,12 +45,13 @@ class Bore(Surrogate):
     belief_type: ClassVar[type[Belief]] = RatioBelief
 
     gamma: float = 1.0 / 3.0
+    annealing: float = 0.0
     estimator: Any = "net"
     seed: int = 0
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
-        check_gamma(self.gamma)
+        check_gamma(self.gamma, self.annealing)
         object.__setattr__(self, "estimator", registry.create(self.estimator))
         check_count("seed", self.seed, least=0)
 
@@ -65,7 +68,7 @@ class Bore(Surrogate):
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> RatioBelief:
         """Label, and estimate; see `Surrogate.fit`."""
         data = Observations.of(X, y)
-        labels = Labels.of(data.y, self.gamma)
+        labels = Labels.of(data.y, self.gamma, self.annealing)
         odds = self._estimator.estimate(data.X, labels, self.seed)
         return RatioBelief(self.name, odds, labels.share)
 

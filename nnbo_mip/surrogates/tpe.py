@@ -30,6 +30,8 @@ class Tpe(Surrogate):
     ----------
     gamma : float
         Share of the observations that count as good.
+    annealing : float
+        How it shrinks with their number (see `ratios.labels`), from 0 (not) to 1.
     prior_weight : float
         Of the uniform component of each density, in observations; at least zero.
     widths : {"neighbours", "scott"}
@@ -44,6 +46,7 @@ class Tpe(Surrogate):
     belief_type: ClassVar[type[Belief]] = RatioBelief
 
     gamma: float = 0.25
+    annealing: float = 0.0
     prior_weight: float = 1.0
     widths: str = "neighbours"
     width_factor: float = 1.0
@@ -51,7 +54,7 @@ class Tpe(Surrogate):
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
-        check_gamma(self.gamma)
+        check_gamma(self.gamma, self.annealing)
         check_number("prior_weight", self.prior_weight, least=0.0)
         check_choice("widths", self.widths, RULES)
         check_number("width_factor", self.width_factor, above=0.0)
@@ -70,7 +73,7 @@ class Tpe(Surrogate):
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> RatioBelief:
         """Label, and estimate both densities; see `Surrogate.fit`."""
         data = Observations.of(X, y)
-        labels = Labels.of(data.y, self.gamma)
+        labels = Labels.of(data.y, self.gamma, self.annealing)
         nothing = data.X[:0]
         # Where all are alike nothing is known, and both densities are uniform.
         sides = (

@@ -5,9 +5,10 @@ good observation and 0 for a bad one,
 
     z_n = 1 where y_n >= tau,  or  y_n > tau,
 
-whichever has the share of ones nearer to gamma, as long as both classes have a member. Only ranks
-matter, so an increasing map of y changes nothing. With s the share of ones, l and g the densities
-of good and bad points and p = s l + (1 - s) g that of all,
+whichever has the share of ones nearer to gamma, as long as both classes have a member. Annealed,
+gamma (10 / n)^annealing takes the place of gamma from ten observations on, so that good points come
+nearer to the best. Only ranks matter, so an increasing map of y changes nothing. With s the share
+of ones, l and g the densities of good and bad points and p = s l + (1 - s) g that of all,
 
     pi = P(z = 1 | x) = s l / p,      u = log(pi / (1 - pi)) = log(s l / ((1 - s) g)),
     r_s = l / p = pi / s <= 1 / s,    r_0 = l / g,     r_s = 1 / (s + (1 - s) / r_0).
@@ -29,6 +30,9 @@ from scipy.special import expit, logit
 from nnbo_mip.checks import check_number
 from nnbo_mip.network.affine import FloatArray
 
+FIRST = 10
+"""Observations from which on a share is annealed."""
+
 SURE = 1e-3
 """Class probabilities within it of 0 and 1 have their log-odds continued by the tangent."""
 
@@ -49,9 +53,10 @@ class Labels:
     share: float
 
     @staticmethod
-    def of(y: npt.ArrayLike, gamma: float) -> Labels:
-        """Label values (n,), of which the share `gamma` is to be good."""
+    def of(y: npt.ArrayLike, gamma: float, annealing: float = 0.0) -> Labels:
+        """Label values (n,), of which the share `gamma`, annealed, is to be good."""
         values = np.asarray(y, dtype=np.float64)
+        gamma *= min(1.0, FIRST / len(values)) ** annealing
         wanted = max(1, math.floor(gamma * len(values)))
         tau = np.sort(values)[-wanted]
         choices = [values >= tau, values > tau]
@@ -72,9 +77,10 @@ class Labels:
         return float(logit(self.share))
 
 
-def check_gamma(gamma: float) -> None:
-    """Refuse a share of good observations that is none."""
+def check_gamma(gamma: float, annealing: float) -> None:
+    """Refuse a share of good observations that is none, or that shrinks faster than 1 / n."""
     check_number("gamma", gamma, above=0.0, below=1.0)
+    check_number("annealing", annealing, least=0.0, most=1.0)
 
 
 def ratio_of_odds(log_odds: FloatArray, share: float) -> FloatArray:

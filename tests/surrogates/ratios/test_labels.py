@@ -31,6 +31,16 @@ def test_the_share_of_good_ones_is_gamma_and_both_classes_have_members(
 
 
 @pytest.mark.parametrize(
+    ("n", "annealing", "good"), [(8, 0.5, 4), (40, 0.0, 20), (40, 0.5, 10), (40, 1.0, 5)]
+)
+def test_an_annealed_share_shrinks_from_ten_observations_on(
+    n: int, annealing: float, good: int
+) -> None:
+    y = np.random.default_rng(n).normal(size=n)
+    assert Labels.of(y, 0.5, annealing).good.sum() == good
+
+
+@pytest.mark.parametrize(
     ("y", "good"),
     [
         ([5.0], [True]),
