@@ -21,6 +21,7 @@ from nnbo_mip.surrogates.abstract import Belief, Capability, Surrogate
 from nnbo_mip.surrogates.background import BLENDS, Background
 from nnbo_mip.surrogates.gaussian_joint import GaussianJoint
 from nnbo_mip.surrogates.held_out import (
+    DELTAS,
     MIDDLE_DELTA,
     Choice,
     HeldOut,
@@ -120,7 +121,7 @@ class Gmm(Surrogate):
         asked = self.n_components if isinstance(self.n_components, tuple) else (self.n_components,)
         counts = sorted({min(count, most) for count in asked})
         background = Background(fewest, 1.0, self.background, self.blend)
-        deltas = {} if given is None else {"deltas": (given,)}
+        deltas = DELTAS if given is None else (given,)
 
         def held_out(count: int) -> HeldOut:
             joints = (
@@ -129,7 +130,7 @@ class Gmm(Surrogate):
             )
             return HeldOut.gathered(folds, joints, u, v)
 
-        return best(counts, held_out, v, background, **deltas)
+        return best(counts, held_out, v, background, deltas)
 
     def _learned(self, u: FloatArray, v: FloatArray, count: int, starts: int) -> GaussianJoint:
         """Return the most likely of several mixtures of `count` components."""

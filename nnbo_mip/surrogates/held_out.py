@@ -5,7 +5,9 @@ that learned from the others says p(u_i), p(u_i, v_i) and the conditional's mean
 each held-out one. Delta, by which the background is weighed, changes none of these, so every
 Delta of a list is scored with every other setting at no further cost:
 
-    score = (1 / n) sum_i log p(v_i | u_i)    of the blended density (see `background`).
+    score = (1 / n) sum_i log p(v_i | u_i)    of the blended density (see `background`),
+
+to which a family may add the n-th part of a log prior of the setting and Delta.
 """
 
 from __future__ import annotations
@@ -87,7 +89,7 @@ class Choice(Generic[Setting]):
     setting : object
     delta : float
     score : float
-        Mean log density, in standardized units.
+        Mean log density, in standardized units, with the part of a prior if there is one.
     """
 
     setting: Setting
@@ -107,6 +109,7 @@ def best(
     v: FloatArray,
     background: Background,
     deltas: tuple[float, ...] = DELTAS,
+    log_prior: Callable[[Setting, float], float] | None = None,
 ) -> Choice[Setting]:
     """Return the setting and Delta of the highest score, the first of equals.
 
@@ -120,12 +123,15 @@ def best(
     background : Background
         Its own delta is not used.
     deltas : tuple of float
+    log_prior : callable, optional
+        Of a setting and Delta.
     """
     chosen: Choice[Setting] | None = None
     for setting in settings:
         said = held_out(setting)
         for delta in deltas:
             score = said.score(replace(background, delta=delta), v)
+            score += log_prior(setting, delta) / len(v) if log_prior else 0.0
             if chosen is None or score > chosen.score:
                 chosen = Choice(setting, delta, score)
     if chosen is None:

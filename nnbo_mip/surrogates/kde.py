@@ -5,7 +5,11 @@ r"""Kernel density regression: a round normal component at every observation.
 so that the weight of observation i at u is proportional to N(u | u_i, s_x^2 I), the mean of the
 conditional is the Nadaraya-Watson average, and the background is blended in (`background`). The
 widths s_x and s_y and the weight Delta have the highest held-out density (`held_out`), for which
-nothing has to be learned again.
+nothing has to be learned again; under a hyper-prior, its product with
+
+    log s_x, log s_y ~ N(-log(n) / (d + 5), tau^2),     log Delta ~ N(0, tau^2),
+
+Scott's rule in the middle, as few observations say little of widths.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ from nnbo_mip.surrogates.abstract import Belief, Capability, Surrogate
 from nnbo_mip.surrogates.background import BLENDS, Background
 from nnbo_mip.surrogates.gaussian_joint import GaussianJoint
 from nnbo_mip.surrogates.held_out import (
+    DELTAS,
     MIDDLE_DELTA,
     Choice,
     HeldOut,
@@ -55,6 +60,8 @@ class Kde(Surrogate):
         Whether the conditional is mixed with the background, or one normal distribution.
     folds : int
         Parts that are held out in turn; each observation alone where there are fewer.
+    hyper_prior : float
+        tau; 0 for none.
     candidates : int
         Pairs of widths that are tried, on a grid and a finer one.
     y_range : (low, high), optional
@@ -72,6 +79,7 @@ class Kde(Surrogate):
     background: float = 100.0
     blend: str = "mixture"
     folds: int = 30
+    hyper_prior: float = 0.0
     candidates: int = 128
     y_range: tuple[float, float] | None = None
     seed: int = 0
@@ -84,6 +92,7 @@ class Kde(Surrogate):
         check_number("background", self.background, above=0.0)
         check_choice("blend", self.blend, BLENDS)
         check_count("folds", self.folds, least=2)
+        check_number("hyper_prior", self.hyper_prior, least=0.0)
         check_count("candidates", self.candidates, least=8)
         check_y_range(self.y_range)
         check_count("seed", self.seed, least=0)
@@ -114,7 +123,14 @@ class Kde(Surrogate):
         counts = known.sum(axis=1)
         squares = cdist(u, u, "sqeuclidean")
         background = Background(int(counts.min()), 1.0, self.background, self.blend)
-        deltas = {} if given is None else {"deltas": (given,)}
+        deltas = DELTAS if given is None else (given,)
+        scott = -np.log(len(v)) / (u.shape[1] + 5.0)
+
+        def log_prior(setting: tuple[float, ...], delta: float) -> float:
+            if not self.hyper_prior:
+                return 0.0
+            off = np.array([*(np.log(setting) - scott), np.log(delta)])
+            return float(-0.5 * np.square(off / self.hyper_prior).sum())
 
         def held_out(setting: tuple[float, ...]) -> HeldOut:
             x_width, y_width = setting
@@ -129,6 +145,6 @@ class Kde(Surrogate):
             return HeldOut(marginal, joint, mean, np.maximum(variance, y_width**2))
 
         def tune(settings: FloatArray) -> Choice[tuple[float, ...]]:
-            return best(map(tuple, settings.tolist()), held_out, v, background, **deltas)
+            return best(map(tuple, settings.tolist()), held_out, v, background, deltas, log_prior)
 
         return searched(lower, upper, self.candidates, tune)

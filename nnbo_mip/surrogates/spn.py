@@ -23,6 +23,7 @@ from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.abstract import Belief, Capability, Surrogate
 from nnbo_mip.surrogates.background import BLENDS, Background
 from nnbo_mip.surrogates.held_out import (
+    DELTAS,
     MIDDLE_DELTA,
     Choice,
     HeldOut,
@@ -141,7 +142,7 @@ class Spn(Surrogate):
         folds = folds_of(len(v), self.folds, self.seed)
         present = (np.arange(int(folds.max()) + 1)[:, None] != folds).astype(np.float64)
         background = Background(int(present.sum(axis=1).min()), 1.0, self.background, self.blend)
-        deltas = {} if given is None else {"deltas": (given,)}
+        deltas = DELTAS if given is None else (given,)
 
         def tune(settings: FloatArray) -> Choice[tuple[float, ...]]:
             # All settings and folds learn as one batch: the networks are small.
@@ -159,7 +160,7 @@ class Spn(Surrogate):
                 )
                 for k, setting in enumerate(settings.tolist())
             }
-            return best(said, said.__getitem__, v, background, **deltas)
+            return best(said, said.__getitem__, v, background, deltas)
 
         return searched(lower, upper, self.candidates, tune)
 

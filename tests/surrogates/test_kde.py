@@ -57,6 +57,15 @@ def test_the_widths_score_nearly_as_well_as_any_of_a_dense_grid() -> None:
     assert chosen == Kde()._tuned(u, v)
 
 
+def test_a_narrow_hyper_prior_decides_and_a_wide_one_changes_nothing() -> None:
+    X, y = sample(20, 2)
+    u, v = (X - X.mean(axis=0)) / X.std(axis=0), (y - y.mean()) / y.std()
+    narrow = Kde(hyper_prior=0.02, candidates=800)._tuned(u, v)
+    np.testing.assert_allclose(narrow.setting, 20.0 ** (-1.0 / 7.0), rtol=0.05)
+    assert narrow.delta == pytest.approx(1.0)
+    assert Kde(hyper_prior=1e6)._tuned(u, v).setting == Kde()._tuned(u, v).setting
+
+
 def _left_out(u: Any, v: Any, x_width: float, y_width: float, delta: float) -> float:
     n = len(v)
 
@@ -106,6 +115,7 @@ def test_far_from_the_data_only_the_background_is_left() -> None:
         ({"blend": "sum"}, "mixture, normal"),
         ({"folds": 1}, "folds"),
         ({"candidates": 3}, "candidates"),
+        ({"hyper_prior": -1.0}, "hyper_prior"),
         ({"seed": -1}, "seed"),
     ],
 )
