@@ -41,7 +41,8 @@ READINGS = {GP: "amplitude 1", LIBRARY: "amplitude searched"}
 """What "default parameters" may mean; docs/results.md says what speaks for the first."""
 
 NOMU_RULES, GP_RULES = "E004-2, NOMU on Forrester", "E004-2, Gaussian process"
-TWO_INPUTS = "E004-3, Gaussian process"
+TWO_INPUTS, FIVE_INPUTS = "E004-3, Gaussian process", "E004-4, small nets"
+EXACT_RUNS = "E004, exact maximizers, reduced"
 
 NET_FAMILIES = ("nomu", "deep_ensemble", "mc_dropout")
 ONE_INPUT = tuple(MEDIANS_GP)
@@ -60,7 +61,9 @@ def claims(evidence: Evidence, steps: Sequence[Step]) -> Iterator[Claim]:
     yield from _nets(evidence)
     yield from _dynamic_c(evidence)
     yield from _two_inputs(evidence)
+    yield from _five_inputs(evidence)
     yield from _maximizers(steps)
+    yield from _exact_runs(evidence)
 
 
 def _cells(evidence: Evidence, reading: str = GP) -> dict[tuple[str, float], Runs]:
@@ -317,6 +320,59 @@ def _two_inputs(evidence: Evidence) -> Iterator[Claim]:
             number,
             counted([pgp >= MOSTLY]),
         )
+
+
+def _five_inputs(evidence: Evidence) -> Iterator[Claim]:
+    """Yield what table 6.7 says of functions with five inputs, as far as there are methods."""
+    places, last, texts, found = [], [], [], []
+    for problem in ("g_function", "levy", "rosenbrock"):
+        runs = evidence.all(FIVE_INPUTS, problem=problem)
+        if len(runs) < 4:
+            continue
+        common = shared(runs)
+        means = {one.surrogate: float(np.mean(one.on(common))) for one in runs}
+        order = sorted(means, key=lambda one: means[one])
+        if problem != "g_function":
+            places.append(order.index("nomu") < 2)
+        last.append(order[-1] == "random")
+        texts.append(f"{problem} " + ", ".join(f"`{one}` {means[one]:.2g}" for one in order))
+        found += runs
+    if found:
+        number = instances(found, 40)
+        yield Claim(
+            "S004-26 (C004-14)",
+            "Five inputs: NOMU is among the first two on Levy's and Rosenbrock's functions (means)",
+            "first",
+            "; ".join(texts),
+            number,
+            counted(places),
+        )
+        yield Claim(
+            "S004-26 (C004-14)",
+            "Five inputs: random search is last (means)",
+            "last, or tied",
+            f"{share(last)} functions",
+            number,
+            counted(last),
+        )
+
+
+def _exact_runs(evidence: Evidence) -> Iterator[Claim]:
+    """Yield whether runs end lower where the networks are maximized exactly."""
+    for problem in ("forrester", "branin"):
+        runs = {one.maximizer: one for one in evidence.all(EXACT_RUNS, problem=problem)}
+        if set(runs) >= {*EXACT, *SEARCHES}:
+            common = shared(list(runs.values()))
+            means = {name: float(np.mean(one.on(common))) for name, one in runs.items()}
+            best = min(means[name] for name in SEARCHES)
+            yield Claim(
+                "S004-27",
+                f"{problem}: runs with exact maximizers end at least as low as all others (means)",
+                "future work",
+                ", ".join(f"`{name}` {mean:.2g}" for name, mean in means.items()),
+                Extent(len(common), len(common), None),
+                counted([means[name] <= best for name in EXACT]),
+            )
 
 
 def _maximizers(steps: Sequence[Step]) -> Iterator[Claim]:
