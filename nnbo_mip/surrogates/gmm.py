@@ -13,28 +13,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from nnbo_mip.checks import check_choice, check_count, check_number, check_widths
+from nnbo_mip.checks import check_count, check_number, check_widths
 from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.surrogates.abstract import Belief, Capability, Surrogate
-from nnbo_mip.surrogates.background import BLENDS, Background
 from nnbo_mip.surrogates.gaussian_joint import GaussianJoint
-from nnbo_mip.surrogates.held_out import (
-    DELTAS,
-    MIDDLE_DELTA,
-    Choice,
-    HeldOut,
-    best,
-    check_delta,
-    folds_of,
-)
-from nnbo_mip.surrogates.mixture_belief import OFFERED, MixtureBelief
-from nnbo_mip.surrogates.observations import Observations, Standardization, check_y_range
+from nnbo_mip.surrogates.held_out import Choice, HeldOut, best, folds_of
+from nnbo_mip.surrogates.joint_regression import JointRegression
 
 
 @dataclass(frozen=True)
-class Gmm(Surrogate):
+class Gmm(JointRegression[int]):
     """Options of Gaussian mixture regression.
 
     Parameters
@@ -46,82 +34,47 @@ class Gmm(Surrogate):
         Random starts of the last fit; folds take one.
     ridge : float
         Added to the diagonals of the covariances, in standardized units.
-    delta : float or "held_out"
-        How much an observation counts against the background.
-    background : float
-        Variance of the background in standardized units.
-    blend : {"mixture", "normal"}
-        Whether the conditional is mixed with the background, or one normal distribution.
-    folds : int
-        Parts that are held out in turn; each observation alone where there are fewer.
     epochs : int
         Steps of EM at most.
     tolerance : float
         Rise of the mean log likelihood at which EM ends.
-    y_range : (low, high), optional
-        Known range of y, mapped to [-1, 1] instead of standardizing.
-    seed : int
-        Of starts and folds.
+    delta, background, blend, folds, y_range, seed
+        See `JointRegression`; the seed is that of starts and folds.
     """
 
     name: ClassVar[str] = "gmm"
-    belief_type: ClassVar[type[Belief]] = MixtureBelief
 
     n_components: int | tuple[int, ...] = (1, 2, 3, 4, 6, 8, 12, 16, 20)
     n_restarts: int = 20
     ridge: float = 1e-6
-    delta: float | str = "held_out"
-    background: float = 100.0
-    blend: str = "mixture"
-    folds: int = 10
     epochs: int = 100
     tolerance: float = 1e-3
-    y_range: tuple[float, float] | None = None
-    seed: int = 0
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
+        super().__post_init__()
         check_widths("n_components", self.n_components)
         if isinstance(self.n_components, list):  # as JSON and TOML have it
             object.__setattr__(self, "n_components", tuple(self.n_components))
         check_count("n_restarts", self.n_restarts)
         check_number("ridge", self.ridge, above=0.0)
-        check_delta(self.delta)
-        check_number("background", self.background, above=0.0)
-        check_choice("blend", self.blend, BLENDS)
-        check_count("folds", self.folds, least=2)
         check_count("epochs", self.epochs)
         check_number("tolerance", self.tolerance, above=0.0)
-        check_y_range(self.y_range)
-        check_count("seed", self.seed, least=0)
 
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """What the belief will offer."""
-        return OFFERED
-
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> MixtureBelief:
-        """Choose K and Delta, and learn from all observations."""
-        data = Observations.of(X, y)
-        units = Standardization.of(data, inputs=True, outputs=True, y_range=self.y_range)
-        u, v = units.inward(data.X), units.values_inward(data.y)
-        choice = self._tuned(u, v)
-        joint = self._learned(u, v, choice.setting, self.n_restarts)
-        background = Background(len(v), choice.delta, self.background, self.blend)
-        return MixtureBelief(self.name, joint, background, units)
+    def _joint(self, u: FloatArray, v: FloatArray, setting: int) -> GaussianJoint:
+        """Learn so many components."""
+        return self._learned(u, v, setting, self.n_restarts)
 
     def _tuned(self, u: FloatArray, v: FloatArray) -> Choice[int]:
-        given = None if isinstance(self.delta, str) else float(self.delta)
         if len(v) == 1:
-            return Choice(1, MIDDLE_DELTA if given is None else given, -np.inf)
+            return self._untuned(1)
         folds = folds_of(len(v), self.folds, self.seed)
         fewest = len(v) - int(np.bincount(folds).max())
         distinct = len(np.unique(np.column_stack([u, v]), axis=0))
         most = max(1, min(fewest, distinct - (len(v) - fewest)) // 2)
         asked = self.n_components if isinstance(self.n_components, tuple) else (self.n_components,)
         counts = sorted({min(count, most) for count in asked})
-        background = Background(fewest, 1.0, self.background, self.blend)
-        deltas = DELTAS if given is None else (given,)
+        background = self._held_out_background(fewest)
 
         def held_out(count: int) -> HeldOut:
             joints = (
@@ -130,7 +83,7 @@ class Gmm(Surrogate):
             )
             return HeldOut.gathered(folds, joints, u, v)
 
-        return best(counts, held_out, v, background, deltas)
+        return best(counts, held_out, v, background, self._deltas)
 
     def _learned(self, u: FloatArray, v: FloatArray, count: int, starts: int) -> GaussianJoint:
         """Return the most likely of several mixtures of `count` components."""

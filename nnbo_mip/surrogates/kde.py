@@ -18,33 +18,26 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from scipy.spatial.distance import cdist
 
-from nnbo_mip.checks import check_choice, check_count, check_number
+from nnbo_mip.checks import check_count, check_number
 from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.surrogates.abstract import Belief, Capability, Surrogate
-from nnbo_mip.surrogates.background import BLENDS, Background
 from nnbo_mip.surrogates.gaussian_joint import GaussianJoint
 from nnbo_mip.surrogates.held_out import (
-    DELTAS,
-    MIDDLE_DELTA,
     Choice,
     HeldOut,
     Range,
     best,
-    check_delta,
     check_range,
     folds_of,
     searched,
 )
+from nnbo_mip.surrogates.joint_regression import JointRegression
 from nnbo_mip.surrogates.mixture import log_normal, log_sum
-from nnbo_mip.surrogates.mixture_belief import OFFERED, MixtureBelief
-from nnbo_mip.surrogates.observations import Observations, Standardization, check_y_range
 
 
 @dataclass(frozen=True)
-class Kde(Surrogate):
+class Kde(JointRegression[tuple[float, ...]]):
     """Options of kernel density regression.
 
     Parameters
@@ -52,78 +45,44 @@ class Kde(Surrogate):
     x_width, y_width : (low, high)
         Ranges of s_x and s_y, in deviations of the inputs and of y. The source's end at 0.3,
         which is narrow for more than two inputs.
-    delta : float or "held_out"
-        How much an observation counts against the background.
-    background : float
-        Variance of the background in standardized units.
-    blend : {"mixture", "normal"}
-        Whether the conditional is mixed with the background, or one normal distribution.
-    folds : int
-        Parts that are held out in turn; each observation alone where there are fewer.
     hyper_prior : float
         tau; 0 for none.
     candidates : int
         Pairs of widths that are tried, on a grid and a finer one.
-    y_range : (low, high), optional
-        Known range of y, mapped to [-1, 1] instead of standardizing.
-    seed : int
-        Of the folds.
+    delta, background, blend, folds, y_range, seed
+        See `JointRegression`; the seed is that of the folds.
     """
 
     name: ClassVar[str] = "kde"
-    belief_type: ClassVar[type[Belief]] = MixtureBelief
 
     x_width: Range = (1e-3, 1.0)
     y_width: Range = (1e-3, 1.0)
-    delta: float | str = "held_out"
-    background: float = 100.0
-    blend: str = "mixture"
     folds: int = 30
     hyper_prior: float = 0.0
     candidates: int = 128
-    y_range: tuple[float, float] | None = None
-    seed: int = 0
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
+        super().__post_init__()
         for name in ("x_width", "y_width"):
             object.__setattr__(self, name, check_range(name, getattr(self, name)))
-        check_delta(self.delta)
-        check_number("background", self.background, above=0.0)
-        check_choice("blend", self.blend, BLENDS)
-        check_count("folds", self.folds, least=2)
         check_number("hyper_prior", self.hyper_prior, least=0.0)
         check_count("candidates", self.candidates, least=8)
-        check_y_range(self.y_range)
-        check_count("seed", self.seed, least=0)
 
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """What the belief will offer."""
-        return OFFERED
-
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> MixtureBelief:
-        """Choose the widths and Delta, and put a component at every observation."""
-        data = Observations.of(X, y)
-        units = Standardization.of(data, inputs=True, outputs=True, y_range=self.y_range)
-        u, v = units.inward(data.X), units.values_inward(data.y)
-        choice = self._tuned(u, v)
-        background = Background(len(v), choice.delta, self.background, self.blend)
-        joint = GaussianJoint.of_kernels(u, v, *choice.setting)
-        return MixtureBelief(self.name, joint, background, units)
+    def _joint(self, u: FloatArray, v: FloatArray, setting: tuple[float, ...]) -> GaussianJoint:
+        """Put a component of these widths at every observation."""
+        return GaussianJoint.of_kernels(u, v, *setting)
 
     def _tuned(self, u: FloatArray, v: FloatArray) -> Choice[tuple[float, ...]]:
         lower, upper = np.array([self.x_width, self.y_width]).T
-        given = None if isinstance(self.delta, str) else float(self.delta)
         if len(v) == 1:
             middle = tuple(np.sqrt(lower * upper).tolist())
-            return Choice(middle, MIDDLE_DELTA if given is None else given, -np.inf)
+            return self._untuned(middle)
         folds = folds_of(len(v), self.folds, self.seed)
         known = folds[:, None] != folds  # who speaks of whom
         counts = known.sum(axis=1)
         squares = cdist(u, u, "sqeuclidean")
-        background = Background(int(counts.min()), 1.0, self.background, self.blend)
-        deltas = DELTAS if given is None else (given,)
+        background = self._held_out_background(int(counts.min()))
         scott = -np.log(len(v)) / (u.shape[1] + 5.0)
 
         def log_prior(setting: tuple[float, ...], delta: float) -> float:
@@ -145,6 +104,8 @@ class Kde(Surrogate):
             return HeldOut(marginal, joint, mean, np.maximum(variance, y_width**2))
 
         def tune(settings: FloatArray) -> Choice[tuple[float, ...]]:
-            return best(map(tuple, settings.tolist()), held_out, v, background, deltas, log_prior)
+            return best(
+                map(tuple, settings.tolist()), held_out, v, background, self._deltas, log_prior
+            )
 
         return searched(lower, upper, self.candidates, tune)

@@ -16,26 +16,20 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from nnbo_mip.checks import check_choice, check_count, check_number
+from nnbo_mip.checks import check_count, check_number
 from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.surrogates.abstract import Belief, Capability, Surrogate
-from nnbo_mip.surrogates.background import BLENDS, Background
 from nnbo_mip.surrogates.held_out import (
-    DELTAS,
-    MIDDLE_DELTA,
     Choice,
     HeldOut,
     Range,
     best,
-    check_delta,
     check_range,
     folds_of,
     searched,
 )
-from nnbo_mip.surrogates.mixture_belief import OFFERED, MixtureBelief
-from nnbo_mip.surrogates.observations import Observations, Standardization, check_y_range
+from nnbo_mip.surrogates.joint_density import JointDensity
+from nnbo_mip.surrogates.joint_regression import JointRegression
 from nnbo_mip.surrogates.sum_product import random_track
 from nnbo_mip.surrogates.sum_product_em import Learned, learn
 
@@ -50,7 +44,7 @@ time in C^3 T d."""
 
 
 @dataclass(frozen=True)
-class Spn(Surrogate):
+class Spn(JointRegression[tuple[float, ...]]):
     """Options of sum-product network regression.
 
     Parameters
@@ -65,84 +59,50 @@ class Spn(Surrogate):
         Pairs of shapes that are tried, on a grid and a finer one.
     n_restarts : int
         Random starts of the last fit; folds take one.
-    delta : float or "held_out"
-        How much an observation counts against the background.
-    background : float
-        Variance of the background in standardized units.
-    blend : {"mixture", "normal"}
-        Whether the conditional is mixed with the background, or one normal distribution.
-    folds : int
-        Parts that are held out in turn; each observation alone where there are fewer.
     epochs : int
         Steps of EM at most.
     tolerance : float
         Rise of the mean log density at which EM ends.
-    y_range : (low, high), optional
-        Known range of y, mapped to [-1, 1] instead of standardizing.
-    seed : int
-        Of pairs, starts and folds.
+    delta, background, blend, folds, y_range, seed
+        See `JointRegression`; the seed is that of pairs, starts and folds.
     """
 
     name: ClassVar[str] = "spn"
-    belief_type: ClassVar[type[Belief]] = MixtureBelief
 
     channels: int | None = None
     tracks: int | None = None
     alpha: Range = (1.0, 200.0)
     candidates: int = 13
     n_restarts: int = 3
-    delta: float | str = "held_out"
-    background: float = 100.0
-    blend: str = "mixture"
     folds: int = 5
     epochs: int = 1000
     tolerance: float = 1e-4
-    y_range: tuple[float, float] | None = None
-    seed: int = 0
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
+        super().__post_init__()
         object.__setattr__(self, "alpha", check_range("alpha", self.alpha))
         for name in ("channels", "tracks", "n_restarts", "epochs"):
             if name in ("n_restarts", "epochs") or getattr(self, name) is not None:
                 check_count(name, getattr(self, name))
         check_count("candidates", self.candidates, least=8)
-        check_delta(self.delta)
-        check_number("background", self.background, above=0.0)
-        check_choice("blend", self.blend, BLENDS)
-        check_count("folds", self.folds, least=2)
         check_number("tolerance", self.tolerance, above=0.0)
-        check_y_range(self.y_range)
-        check_count("seed", self.seed, least=0)
 
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """What the belief will offer."""
-        return OFFERED
-
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> MixtureBelief:
-        """Choose the priors and Delta, and learn from all observations."""
-        data = Observations.of(X, y)
-        units = Standardization.of(data, inputs=True, outputs=True, y_range=self.y_range)
-        u, v = units.inward(data.X), units.values_inward(data.y)
-        choice = self._tuned(u, v)
+    def _joint(self, u: FloatArray, v: FloatArray, setting: tuple[float, ...]) -> JointDensity:
+        """Learn under these priors, and keep the most probable of several starts."""
         present = np.ones((self.n_restarts, len(v)))
-        settings = np.tile(choice.setting, (self.n_restarts, 1))
+        settings = np.tile(setting, (self.n_restarts, 1))
         learned = self._learned(u, v, present, settings, self.epochs)
-        joint = learned.networks[int(learned.objectives[-1].argmax())]
-        background = Background(len(v), choice.delta, self.background, self.blend)
-        return MixtureBelief(self.name, joint, background, units)
+        return learned.networks[int(learned.objectives[-1].argmax())]
 
     def _tuned(self, u: FloatArray, v: FloatArray) -> Choice[tuple[float, ...]]:
         lower, upper = np.array([self.alpha, self.alpha]).T
-        given = None if isinstance(self.delta, str) else float(self.delta)
         if len(v) == 1:
             middle = tuple(np.sqrt(lower * upper).tolist())
-            return Choice(middle, MIDDLE_DELTA if given is None else given, -np.inf)
+            return self._untuned(middle)
         folds = folds_of(len(v), self.folds, self.seed)
         present = (np.arange(int(folds.max()) + 1)[:, None] != folds).astype(np.float64)
-        background = Background(int(present.sum(axis=1).min()), 1.0, self.background, self.blend)
-        deltas = DELTAS if given is None else (given,)
+        background = self._held_out_background(int(present.sum(axis=1).min()))
 
         def tune(settings: FloatArray) -> Choice[tuple[float, ...]]:
             # All settings and folds learn as one batch: the networks are small.
@@ -160,7 +120,7 @@ class Spn(Surrogate):
                 )
                 for k, setting in enumerate(settings.tolist())
             }
-            return best(said, said.__getitem__, v, background, deltas)
+            return best(said, said.__getitem__, v, background, self._deltas)
 
         return searched(lower, upper, self.candidates, tune)
 
