@@ -18,31 +18,24 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from nnbo_mip.checks import check_choice, check_count, check_flag, check_number, check_widths
+from nnbo_mip.checks import check_choice, check_count, check_flag, check_number
 from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.surrogates.abstract import Belief, Capability, Surrogate
 from nnbo_mip.surrogates.bnn_data import NetworkData
-from nnbo_mip.surrogates.bnn_layout import NETWORK_ACTIVATIONS, Layout
+from nnbo_mip.surrogates.bnn_layout import Layout
 from nnbo_mip.surrogates.bnn_priors import PRIORS, WeightPrior
-from nnbo_mip.surrogates.members import SPREADS, MemberBelief, member_capabilities
-from nnbo_mip.surrogates.observations import check_y_range
 from nnbo_mip.surrogates.presets import preset
+from nnbo_mip.surrogates.sampled_network import SampledNetwork
 from nnbo_mip.surrogates.sampling.gibbs import draw_precision
 from nnbo_mip.surrogates.sampling.hmc import HybridMonteCarlo, StepRule
 
 
 @dataclass(frozen=True)
-class BnnHmc(Surrogate):
+class BnnHmc(SampledNetwork):
     """Options of networks that hybrid Monte Carlo samples.
 
     Parameters
     ----------
-    hidden : tuple of int
-        Widths of the hidden layers.
-    activation : str
-        ``tanh``, ``relu`` or ``sigmoid``; only relu compiles to a network.
     prior : str or tuple of str
         ``gaussian`` or ``cauchy``, for all layers or for each.
     prior_scale : float or tuple of float
@@ -56,8 +49,6 @@ class BnnHmc(Surrogate):
     hyper_shape : float
         Shape of their Gamma distributions, where sampled; a large one holds them near the
         given values.
-    chains : int
-        How many chains are run side by side; they share the step size.
     burn_in, draws : int
         Transitions of each chain before the first draw, and draws.
     n_leapfrog : int
@@ -70,25 +61,12 @@ class BnnHmc(Surrogate):
         Limits of the step size.
     freeze : bool
         Whether it stays as it is after burn-in.
-    kept : int
-        How many of the draws become members, equally spaced.
-    standardize : bool
-        Whether inputs are standardized too, or stay in [-1, 1].
-    spread : str
-        ``std``, ``variance`` or ``mad`` of the members.
-    include_noise : bool
-        Whether `std` is that of an observation instead of the function's.
-    y_range : (low, high), optional
-        Known range of y, mapped to [-1, 1] instead of standardizing.
-    seed : int
-        Of the chains.
+    hidden, activation, standardize, chains, kept, spread, include_noise, y_range, seed
+        As in `SampledNetwork`; chains run side by side and share the step size.
     """
 
     name: ClassVar[str] = "bnn_hmc"
-    belief_type: ClassVar[type[Belief]] = MemberBelief
 
-    hidden: tuple[int, ...] = (50,)
-    activation: str = "tanh"
     prior: str | tuple[str, ...] = "gaussian"
     prior_scale: float | tuple[float, ...] = 1.0
     by_width: bool = False
@@ -96,7 +74,6 @@ class BnnHmc(Surrogate):
     learn_scales: bool = False
     learn_noise: bool = False
     hyper_shape: float = 2.0
-    chains: int = 4
     burn_in: int = 200
     draws: int = 100
     n_leapfrog: int = 30
@@ -105,17 +82,10 @@ class BnnHmc(Surrogate):
     smallest_step: float = 1e-5
     largest_step: float = 0.25
     freeze: bool = True
-    kept: int = 20
-    standardize: bool = False
-    spread: str = "std"
-    include_noise: bool = False
-    y_range: tuple[float, float] | None = None
-    seed: int = 0
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
-        object.__setattr__(self, "hidden", check_widths("hidden", self.hidden))
-        check_choice("activation", self.activation, NETWORK_ACTIVATIONS)
+        super().__post_init__()
         for name in ("prior", "prior_scale"):
             if isinstance(getattr(self, name), list):
                 object.__setattr__(self, name, tuple(getattr(self, name)))
@@ -128,30 +98,19 @@ class BnnHmc(Surrogate):
         self._rule()
         for name in ("noise", "hyper_shape", "step"):
             check_number(name, getattr(self, name), above=0.0)
-        for name in ("chains", "draws", "n_leapfrog", "kept"):
+        for name in ("draws", "n_leapfrog"):
             check_count(name, getattr(self, name))
         check_count("burn_in", self.burn_in, least=0)
-        flags = ("by_width", "learn_scales", "learn_noise", "freeze", "standardize")
-        for name in (*flags, "include_noise"):
+        for name in ("by_width", "learn_scales", "learn_noise", "freeze"):
             check_flag(name, getattr(self, name))
-        check_choice("spread", self.spread, SPREADS)
-        check_y_range(self.y_range)
-        check_count("seed", self.seed, least=0)
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """What the belief will offer."""
-        return member_capabilities(self.activation, noisy=True)
-
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> MemberBelief:
-        """Sample the posterior; see `Surrogate.fit`."""
-        data = NetworkData.of(X, y, self.hidden, self.activation, self.standardize, self.y_range)
-        theta, noise, _ = self.sample(data)
-        return data.belief(self.name, theta, noise, self.kept, self.spread, self.include_noise)
 
     def prior_of(self, layout: Layout) -> WeightPrior:
         """Return the prior of the weights."""
         return WeightPrior.of(layout, self.prior, self.prior_scale, self.by_width)
+
+    def _sampled(self, data: NetworkData) -> tuple[FloatArray, FloatArray]:
+        theta, noise, _ = self.sample(data)
+        return theta, noise
 
     def sample(self, data: NetworkData) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return draws (N, C, P), noise deviations (N, C) and acceptances (T,) of T transitions."""

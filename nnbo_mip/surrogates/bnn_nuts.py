@@ -11,98 +11,58 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from nnbo_mip.checks import check_choice, check_count, check_flag, check_number, check_widths
-from nnbo_mip.surrogates.abstract import Belief, Capability, Surrogate
+from nnbo_mip.checks import check_count, check_number
+from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.bnn_data import NetworkData
-from nnbo_mip.surrogates.bnn_layout import NETWORK_ACTIVATIONS
 from nnbo_mip.surrogates.bnn_posteriors import (
     CollapsedPosterior,
     NetworkPosterior,
     ScaledPosterior,
 )
-from nnbo_mip.surrogates.members import SPREADS, MemberBelief, member_capabilities
-from nnbo_mip.surrogates.observations import check_y_range
 from nnbo_mip.surrogates.presets import preset
+from nnbo_mip.surrogates.sampled_network import SampledNetwork
 from nnbo_mip.surrogates.sampling.nuts import sample_nuts
 
 
 @dataclass(frozen=True)
-class NutsNetwork(Surrogate):
+class NutsNetwork(SampledNetwork):
     """Options of networks that NUTS samples.
 
     Parameters
     ----------
-    hidden : tuple of int
-        Widths of the hidden layers.
-    activation : str
-        ``sigmoid``, ``tanh`` or ``relu``; only relu compiles to a network.
-    standardize : bool
-        Whether inputs are standardized too, or stay in [-1, 1].
-    chains : int
-        How many chains are run, one after the other.
     tune, draws : int
         Transitions of a chain that adapt it, and draws after them.
     max_depth : int
         A transition has at most 2 to this power leapfrog steps.
-    kept : int
-        How many of the draws become members, equally spaced.
-    spread : str
-        ``std``, ``variance`` or ``mad`` of the members.
-    include_noise : bool
-        Whether `std` is that of an observation instead of the function's.
-    y_range : (low, high), optional
-        Known range of y, mapped to [-1, 1] instead of standardizing.
-    seed : int
-        Of the chains.
+    hidden, activation, standardize, chains, kept, spread, include_noise, y_range, seed
+        As in `SampledNetwork`; chains run one after the other.
     """
-
-    belief_type: ClassVar[type[Belief]] = MemberBelief
 
     hidden: tuple[int, ...] = (10,)
     activation: str = "sigmoid"
-    standardize: bool = False
     chains: int = 1
+    kept: int = 30
     tune: int = 200
     draws: int = 200
     max_depth: int = 6
-    kept: int = 30
-    spread: str = "std"
-    include_noise: bool = False
-    y_range: tuple[float, float] | None = None
-    seed: int = 0
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
-        object.__setattr__(self, "hidden", check_widths("hidden", self.hidden))
-        check_choice("activation", self.activation, NETWORK_ACTIVATIONS)
-        check_flag("standardize", self.standardize)
-        for name in ("chains", "tune", "draws", "max_depth", "kept"):
+        super().__post_init__()
+        for name in ("tune", "draws", "max_depth"):
             check_count(name, getattr(self, name))
-        check_choice("spread", self.spread, SPREADS)
-        check_flag("include_noise", self.include_noise)
-        check_y_range(self.y_range)
-        check_count("seed", self.seed, least=0)
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """What the belief will offer."""
-        return member_capabilities(self.activation, noisy=True)
 
     @abc.abstractmethod
     def posterior(self, data: NetworkData) -> NetworkPosterior:
         """Return the density that is sampled."""
 
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> MemberBelief:
-        """Sample the posterior; see `Surrogate.fit`."""
-        data = NetworkData.of(X, y, self.hidden, self.activation, self.standardize, self.y_range)
+    def _sampled(self, data: NetworkData) -> tuple[FloatArray, FloatArray]:
         posterior = self.posterior(data)
         rng = np.random.default_rng(self.seed)
         start = np.stack([posterior.start(rng) for _ in range(self.chains)])
         draws = sample_nuts(posterior, start, self.tune, self.draws, self.seed, self.max_depth)
-        theta, noise = posterior.weights(draws, rng)
-        return data.belief(self.name, theta, noise, self.kept, self.spread, self.include_noise)
+        return posterior.weights(draws, rng)
 
 
 @dataclass(frozen=True)

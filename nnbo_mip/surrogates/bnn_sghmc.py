@@ -16,30 +16,22 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from nnbo_mip.checks import check_choice, check_count, check_flag, check_number, check_widths
+from nnbo_mip.checks import check_count, check_flag, check_number
 from nnbo_mip.errors import TrainingError
 from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.surrogates.abstract import Belief, Capability, Surrogate
 from nnbo_mip.surrogates.bnn_data import NetworkData
-from nnbo_mip.surrogates.bnn_layout import NETWORK_ACTIVATIONS
-from nnbo_mip.surrogates.members import SPREADS, MemberBelief, member_capabilities
-from nnbo_mip.surrogates.observations import check_y_range
 from nnbo_mip.surrogates.presets import preset
+from nnbo_mip.surrogates.sampled_network import SampledNetwork
 from nnbo_mip.surrogates.sampling.sghmc import AdaptiveSghmc
 
 
 @dataclass(frozen=True)
-class BnnSghmc(Surrogate):
+class BnnSghmc(SampledNetwork):
     """Options of networks that adaptive SGHMC samples.
 
     Parameters
     ----------
-    hidden : tuple of int
-        Widths of the hidden layers.
-    activation : str
-        ``tanh``, ``relu`` or ``sigmoid``; only relu compiles to a network.
     prior_scale : float
         Standard deviation of the prior of every weight and bias.
     weak_prior : bool
@@ -54,31 +46,16 @@ class BnnSghmc(Surrogate):
         Part of the momentum that is lost in a step.
     batch : int
         B, at most; all observations if there are fewer.
-    chains : int
-        How many chains are run side by side.
     burn_in, steps : int
         Steps of each chain that adapt the scales, and steps after them.
     every : int
         How many steps apart draws are taken.
-    kept : int
-        How many of the draws become members, equally spaced.
-    standardize : bool
-        Whether inputs are standardized too, or stay in [-1, 1].
-    spread : str
-        ``std``, ``variance`` or ``mad`` of the members.
-    include_noise : bool
-        Whether `std` is that of an observation instead of the function's.
-    y_range : (low, high), optional
-        Known range of y, mapped to [-1, 1] instead of standardizing.
-    seed : int
-        Of the chains.
+    hidden, activation, standardize, chains, kept, spread, include_noise, y_range, seed
+        As in `SampledNetwork`; chains run side by side.
     """
 
     name: ClassVar[str] = "bnn_sghmc"
-    belief_type: ClassVar[type[Belief]] = MemberBelief
 
-    hidden: tuple[int, ...] = (50,)
-    activation: str = "tanh"
     prior_scale: float = 1.0
     weak_prior: bool = False
     noise: float = 0.03
@@ -86,49 +63,29 @@ class BnnSghmc(Surrogate):
     step: float = 0.03
     friction: float = 0.05
     batch: int = 20
-    chains: int = 4
     burn_in: int = 1500
     steps: int = 1500
     every: int = 50
-    kept: int = 20
     standardize: bool = True
-    spread: str = "std"
-    include_noise: bool = False
-    y_range: tuple[float, float] | None = None
-    seed: int = 0
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
-        object.__setattr__(self, "hidden", check_widths("hidden", self.hidden))
-        check_choice("activation", self.activation, NETWORK_ACTIVATIONS)
+        super().__post_init__()
         for name in ("prior_scale", "noise", "noise_spread", "step"):
             check_number(name, getattr(self, name), above=0.0)
         check_number("friction", self.friction, above=0.0, below=1.0)
-        for name in ("batch", "chains", "burn_in", "steps", "every", "kept"):
+        for name in ("batch", "burn_in", "steps", "every"):
             check_count(name, getattr(self, name))
-        for name in ("weak_prior", "standardize", "include_noise"):
-            check_flag(name, getattr(self, name))
-        check_choice("spread", self.spread, SPREADS)
-        check_y_range(self.y_range)
-        check_count("seed", self.seed, least=0)
+        check_flag("weak_prior", self.weak_prior)
 
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """What the belief will offer."""
-        return member_capabilities(self.activation, noisy=True)
-
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> MemberBelief:
-        """Sample the posterior; see `Surrogate.fit`."""
-        data = NetworkData.of(X, y, self.hidden, self.activation, self.standardize, self.y_range)
+    def _sampled(self, data: NetworkData) -> tuple[FloatArray, FloatArray]:
         draws = self.sample(data)
         if not np.isfinite(draws).all():
             raise TrainingError(
                 f"the chains of {self.name} must stay finite; they did not with step="
                 f"{self.step:g}; choose a smaller step."
             )
-        noise = np.exp(0.5 * draws[:, :, -1])
-        theta = draws[:, :, :-1]
-        return data.belief(self.name, theta, noise, self.kept, self.spread, self.include_noise)
+        return draws[:, :, :-1], np.exp(0.5 * draws[:, :, -1])
 
     def sample(self, data: NetworkData) -> FloatArray:
         """Return draws (N, C, P + 1), the last coordinate the log noise variance."""
