@@ -31,7 +31,7 @@ class ScoreBounder(abc.ABC):
     """Bounds the score of one objective over one domain."""
 
     has_pieces = False
-    """Whether `excess_of_pieces` is there."""
+    """Whether `excess_of_pieces` knows anything."""
 
     @property
     def unit(self) -> FloatArray | None:
@@ -50,8 +50,11 @@ class ScoreBounder(abc.ABC):
         """
 
     def excess_of_pieces(self, drawn: Drawn, level: float) -> FloatArray:
-        """Return the same (V, patterns) on one box, pattern by pattern, without rounding."""
-        raise NotImplementedError
+        """Return the same (V, patterns) on one box, pattern by pattern, without rounding.
+
+        Infinite here: a score that is not piecewise has no patterns.
+        """
+        return np.full((1, 1), np.inf)
 
     @abc.abstractmethod
     def interval(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
