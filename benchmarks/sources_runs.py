@@ -115,7 +115,7 @@ def _of_experiment(results: Results) -> Iterator[Runs]:
     for problem in results.problems:
         for method in results.methods:
             rows = units.where((units["problem"] == problem) & (units["method"] == method))
-            curves = results.curves(problem, method, results.metrics[0])
+            curves = results.curves(problem, method, results.experiment.metrics[0])
             if not len(rows) or not len(curves.units):
                 continue
             options = results.settings(int(curves.units[0]))["method"].get("options", {})
