@@ -9,7 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 DEFAULT = "default"
-"""`nm.optimize` with no option chosen: the configuration that is named beforehand."""
+"""`nm.optimize` with no option chosen, the configuration that is named beforehand: a Gaussian
+process with the exact maximizer, so that there is no other method of these two."""
 
 RANDOM = "random"
 
@@ -74,6 +75,7 @@ OURS: Mapping[str, Method] = MappingProxyType(
         f"{family}/{maximizer}": ours(**options, maximizer=maximizer)
         for family, options in FAMILIES.items()
         for maximizer in ("auto", "lbfgs")
+        if (family, maximizer) != ("gp", "auto")
     }
 )
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 COLUMNS = 4
 BAND_RESAMPLES = 2000
 
-SHOWN = (DEFAULT, "gp/auto", "brvfl/auto", "botorch", "optuna-gp", "smac", RANDOM)
+SHOWN = (DEFAULT, "gp/lbfgs", "brvfl/auto", "botorch", "optuna-gp", "smac", RANDOM)
 """What is drawn unless said otherwise; more lines cannot be told apart."""
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
