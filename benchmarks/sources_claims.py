@@ -109,10 +109,6 @@ class Evidence:
             raise ValueError(f"{chosen} of {experiment!r} must be one method; {len(found)} are.")
         return found[0] if found else None
 
-    def problems(self, experiment: str) -> list[str]:
-        """Return names of problems without their options, in the order of the plan."""
-        return list(dict.fromkeys(one.problem.partition(":")[0] for one in self.all(experiment)))
-
 
 def counted(cases: Sequence[bool]) -> str:
     """Return the verdict of a claim that is about many cases."""

@@ -238,10 +238,9 @@ def _against_random(evidence: Evidence) -> Iterator[Claim]:
                 continue
             common = shared([runs, random])
             test = wilcoxon(runs.on(common), random.on(common), alternative="less")
-            kind = runs.method.partition("estimator=")[2].partition(",")[0].partition(":")[0]
             yield Claim(
                 row,
-                f"`{runs.surrogate}`{f' ({kind})' if kind else ''} beats random points on "
+                f"{runs.title} beats random points on "
                 f"{runs.problem} with 100 evaluations (Wilcoxon, 5 %)",
                 "our aim",
                 f"medians {median(runs):.2g} and {median(random):.2g}, p {test.pvalue:.2g}",
@@ -295,9 +294,7 @@ def _ratios(evidence: Evidence) -> Iterator[Claim]:
             cases += [median(own[0]) < median(one) for one in others]
             texts.append(
                 f"{problem} "
-                + ", ".join(
-                    f"`{one.surrogate}` {median(one):.2g}" for one in sorted(runs, key=median)
-                )
+                + ", ".join(f"{one.title} {median(one):.2g}" for one in sorted(runs, key=median))
             )
             numbers += [len(one.finals) for one in runs]
     if cases:

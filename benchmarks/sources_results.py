@@ -9,7 +9,6 @@ made of what is there. The steps of `benchmarks.sources_maximizers` are read whe
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -183,15 +182,14 @@ def _summary(runs: Runs) -> list[str]:
 
 def _method(one: Runs, group: Sequence[Runs]) -> str:
     """Return a family and what else sets its runs apart from others of the experiment."""
-    _, given, estimator = one.method.partition("estimator=")
-    name = f"`{one.surrogate}`" + (f" {re.split('[:,]', estimator)[0]}" if given else "")
     chosen = [other for other in group if other.acquisition]
-    parts = [
-        f"{getattr(one, attribute):g}" if attribute == "budget" else getattr(one, attribute)
+    values = {
+        attribute: [getattr(other, attribute) for other in chosen]
         for attribute in ("acquisition", "budget", "escape", "maximizer")
-        if one.acquisition and len({getattr(other, attribute) for other in chosen}) > 1
-    ]
-    return ", ".join([name, *parts])
+    }
+    own = [getattr(one, attribute) for attribute, known in values.items() if len(set(known)) > 1]
+    parts = [f"{part:g}" if isinstance(part, float) else str(part) for part in own if part]
+    return ", ".join([one.title, *parts])
 
 
 def _function(spec: str) -> str:

@@ -7,6 +7,7 @@ docs/plots/sources.json.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -80,9 +81,10 @@ class Runs:
     limited: int
 
     @property
-    def regrets(self) -> FloatArray:
-        """Return the final regrets (n,)."""
-        return np.array(self.finals)
+    def title(self) -> str:
+        """The family, and the estimator of a density ratio."""
+        _, given, rest = self.method.partition("estimator=")
+        return f"`{self.surrogate}`" + (f" {re.split('[:,]', rest)[0]}" if given else "")
 
     def on(self, instances: Iterable[int]) -> FloatArray:
         """Return the final regrets of these instances, in the order that is given."""
