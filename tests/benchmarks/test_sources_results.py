@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import sources_claims_004, sources_maximizers, sources_results
+from benchmarks import (
+    sources_claims_000,
+    sources_claims_004,
+    sources_maximizers,
+    sources_results,
+)
 from benchmarks.sources_claims import (
     HELD,
     NOT_HELD,
@@ -137,3 +142,45 @@ def _gp(finals: list[float]) -> Runs:
         seconds=nothing,
         limited=0,
     )
+
+
+def _bbob(surrogate: str, problem: str, finals: list[float], acquisition: str = "ei") -> Runs:
+    return replace(
+        _gp(finals),
+        experiment=sources_claims_000.BBOB,
+        problem=problem,
+        surrogate=surrogate,
+        acquisition=acquisition,
+        budget=None,
+    )
+
+
+def test_ranks_of_chapter_3_are_means_over_problems() -> None:
+    first = "bbob:function=1,dimension=2,instance={instance}"
+    second = "bbob:function=8,dimension=5,instance={instance}"
+    runs = [
+        *(_bbob("gp", problem, [1.0] * 5) for problem in (first, second)),
+        *(_bbob("elm", problem, [9.0] * 5) for problem in (first, second)),
+        *(_bbob("elm", problem, [8.0] * 5, "empirical_ei") for problem in (first, second)),
+        _bbob("bnn_hierarchical", first, [2.0] * 5),
+        _bbob("bnn_hierarchical", second, [0.5] * 5),
+    ]
+    claims = {claim.row: claim for claim in sources_claims_000.claims(Evidence(runs))}
+    best, worst = claims["S000-25 (C000-1)"], claims["S000-25 (C000-3)"]
+    assert best.ours == "`bnn_hierarchical` 1.5, `gp` 1.5, `elm` (empirical) 3, `elm` 4"
+    assert best.verdict == NOT_HELD  # a tie
+    assert (worst.verdict, worst.ours) == (HELD, "`elm`, `elm` (empirical)")
+    assert str(best.extent) == "5 of 15"
+
+
+def test_problems_with_options_are_told_apart() -> None:
+    runs = [
+        _bbob("gp", "levy:dimension=2,source=000", [1.0]),
+        _bbob("gp", "levy:dimension=5,source=000", [2.0]),
+    ]
+    evidence = Evidence(runs)
+    name = sources_claims_000.BBOB
+    assert evidence.get(name, problem="levy:dimension=5,source=000") is runs[1]
+    assert evidence.all(name, problem="levy") == runs
+    with pytest.raises(ValueError, match="must be one method; 2 are"):
+        evidence.get(name, problem="levy")
