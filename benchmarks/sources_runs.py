@@ -93,12 +93,18 @@ class Runs:
 
 
 def gathered(stores: Sequence[Path]) -> list[Runs]:
-    """Return what stores hold, ordered by experiment, problem and method as planned."""
-    found = [
-        Results.open(path, record.name) for path in sorted(stores) for record in experiments(path)
-    ]
-    found.sort(key=lambda results: results.experiment.name)
-    return [runs for results in found for runs in _of_experiment(results)]
+    """Return what stores hold, ordered by experiment, problem and method as planned.
+
+    Of an experiment in two stores the one with more units counts.
+    """
+    found: dict[str, Results] = {}
+    for path in sorted(stores):
+        for record in experiments(path):
+            results = Results.open(path, record.name)
+            known = found.get(record.name)
+            if known is None or len(results.units) > len(known.units):
+                found[record.name] = results
+    return [runs for name in sorted(found) for runs in _of_experiment(found[name])]
 
 
 def kept(runs: Sequence[Runs], path: Path) -> None:
