@@ -2,8 +2,8 @@
 
     python -m benchmarks.sources_results [results/*.db]
 
-With stores, what they hold is first written to docs/plots/sources.json; without, the tables are
-made of what is there. The steps of `benchmarks.sources_maximizers` are read where they are.
+With stores, what they hold is first written to docs/plots/sources.json, in the place of what is
+there of the same experiments; without, the tables are made of what is there. The steps of `benchmarks.sources_maximizers` are read where they are.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from benchmarks.sources_claims import (
     median,
 )
 from benchmarks.sources_published import BUDGETS, FACTORS_GP, MEANS_1D, MEANS_2D, MEDIANS_GP, RVFL
-from benchmarks.sources_runs import Runs, gathered, kept, read
+from benchmarks.sources_runs import Runs, gathered, kept, merged, read
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE, DATA = DOCS / "results.md", DOCS / "plots" / "sources.json"
@@ -215,7 +215,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("stores", nargs="*", type=Path, help="of nnbo-mip run")
     stores = parser.parse_args(arguments).stores
     if stores:
-        kept(gathered(stores), DATA)
+        kept(merged(read(DATA), gathered(stores)), DATA)
     page = PAGE.read_text(encoding="utf-8")
     for name, table in tables(read(DATA)):
         before, _, rest = page.partition(_mark(name))

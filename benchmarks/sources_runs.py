@@ -107,6 +107,13 @@ def gathered(stores: Sequence[Path]) -> list[Runs]:
     return [runs for name in sorted(found) for runs in _of_experiment(found[name])]
 
 
+def merged(known: Sequence[Runs], new: Sequence[Runs]) -> list[Runs]:
+    """Return all runs, ordered by experiment; of those that have new ones these alone."""
+    again = {one.experiment for one in new}
+    both = [one for one in known if one.experiment not in again] + list(new)
+    return sorted(both, key=lambda one: one.experiment)
+
+
 def kept(runs: Sequence[Runs], path: Path) -> None:
     """Write them."""
     lines = ",\n".join(json.dumps(_rounded(asdict(one))) for one in runs)

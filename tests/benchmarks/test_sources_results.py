@@ -23,7 +23,7 @@ from benchmarks.sources_claims import (
     counted,
     shared,
 )
-from benchmarks.sources_runs import Runs, gathered, kept, read
+from benchmarks.sources_runs import Runs, gathered, kept, merged, read
 from tests.lab import stores
 
 KEPT = read(sources_results.DATA)
@@ -56,6 +56,12 @@ def test_what_is_gathered_is_what_a_store_holds(tmp_path: Path) -> None:
     assert nomu.limited == 0
     kept([nomu, random], tmp_path / "kept.json")
     assert read(tmp_path / "kept.json") == [nomu, random]
+
+
+def test_new_runs_replace_those_of_their_experiment() -> None:
+    first, second = replace(_gp([1.0]), experiment="a"), replace(_gp([2.0]), experiment="b")
+    again = replace(_gp([3.0, 4.0]), experiment="a")
+    assert merged([first, second], [again]) == [again, second]
 
 
 def test_a_claim_about_many_cases_is_counted() -> None:
