@@ -3,7 +3,8 @@
     python -m benchmarks.sources_results [results/*.db]
 
 With stores, what they hold is first written to docs/plots/sources.json, in the place of what is
-there of the same experiments; without, the tables are made of what is there. The steps of `benchmarks.sources_maximizers` are read where they are.
+there of the same experiments; without, the tables are made of what is there. The steps of
+`benchmarks.sources_maximizers` are read where they are.
 """
 
 from __future__ import annotations
