@@ -42,6 +42,7 @@ READINGS = {GP: "amplitude 1", LIBRARY: "amplitude searched"}
 
 NOMU_RULES, GP_RULES = "E004-2, NOMU on Forrester", "E004-2, Gaussian process"
 TWO_INPUTS, FIVE_INPUTS = "E004-3, Gaussian process", "E004-4, small nets"
+TWO_INPUTS_NETS = "E004-3, small nets"
 EXACT_RUNS = "E004, exact maximizers, reduced"
 
 NET_FAMILIES = ("nomu", "deep_ensemble", "mc_dropout")
@@ -61,6 +62,7 @@ def claims(evidence: Evidence, steps: Sequence[Step]) -> Iterator[Claim]:
     yield from _nets(evidence)
     yield from _dynamic_c(evidence)
     yield from _two_inputs(evidence)
+    yield from _nets_two_inputs(evidence)
     yield from _five_inputs(evidence)
     yield from _maximizers(steps)
     yield from _exact_runs(evidence)
@@ -319,6 +321,28 @@ def _two_inputs(evidence: Evidence) -> Iterator[Claim]:
             f"pure {pgp:.2g}, scaled {gp:.2g}",
             number,
             counted([pgp >= MOSTLY]),
+        )
+
+
+def _nets_two_inputs(evidence: Evidence) -> Iterator[Claim]:
+    """Yield whether NOMU is ahead of the ensemble on functions with two inputs."""
+    cases, texts, found = [], [], []
+    for problem in MEANS_2D:
+        runs = evidence.all(TWO_INPUTS_NETS, problem=problem)
+        means = {one.surrogate: mean(one) for one in runs}
+        if {"nomu", "deep_ensemble"} <= set(means):
+            cases.append(means["nomu"] < means["deep_ensemble"])
+            order = sorted(means, key=lambda one: means[one])
+            texts.append(f"{problem} " + ", ".join(f"`{one}` {means[one]:.2g}" for one in order))
+            found += runs
+    if found:
+        yield Claim(
+            "S004-25 (C004-11)",
+            "Two inputs: NOMU is better than the ensemble on all five functions (means)",
+            "rank 1 or 2",
+            "; ".join(texts),
+            instances(found, 40),
+            counted(cases),
         )
 
 
