@@ -109,6 +109,16 @@ class SurrogateContract(abc.ABC):
                 with pytest.raises(UnsupportedError, match=capability.value):
                     call()
 
+    def test_candidates_are_points_of_the_box_and_belong_to_a_seed(self) -> None:
+        belief = self.belief()
+        if Capability.CANDIDATES not in belief.capabilities:
+            pytest.skip("draws no candidates")
+        points = belief.candidates(50, 3)
+        assert points.shape == (50, belief.n_inputs)
+        assert np.abs(points).max() <= 1.0
+        assert np.array_equal(points, belief.candidates(50, 3))
+        assert not np.array_equal(points, belief.candidates(50, 4))
+
     # -- values -----------------------------------------------------------------------
 
     def test_values_are_finite_arrays_of_one_number_a_point(self) -> None:
