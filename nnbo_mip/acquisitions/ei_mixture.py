@@ -25,6 +25,7 @@ class EiMixture(Acquisition):
     """
 
     name: ClassVar[str] = "ei_mixture"
+    kind: ClassVar[str] = "ei"
 
     incumbent: float | None = None
     xi: Scheduled = 0.0
@@ -40,6 +41,6 @@ class EiMixture(Acquisition):
         return frozenset({Capability.MIXTURE})
 
     def head(self, belief: Belief, evidence: Evidence) -> Head:
-        """Return the improvement over incumbent + xi."""
+        """Return the score over incumbent + xi."""
         xi = scheduled("xi", self.xi, evidence.step, belief.n_inputs)
-        return MixtureImprovement(evidence.incumbent(self.incumbent) + xi, "ei")
+        return MixtureImprovement(evidence.incumbent(self.incumbent) + xi, self.kind)

@@ -5,41 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nnbo_mip.acquisitions.abstract import Acquisition
-from nnbo_mip.acquisitions.evidence import Evidence, check_incumbent
-from nnbo_mip.acquisitions.schedules import Scheduled, check_scheduled, scheduled
-from nnbo_mip.heads import Head, MixtureImprovement
-from nnbo_mip.surrogates.abstract import Belief, Capability
+from nnbo_mip.acquisitions.ei_mixture import EiMixture
 
 
 @dataclass(frozen=True)
-class PiMixture(Acquisition):
-    """``sum_k g_k P(f_k >= incumbent + xi)`` over normal components f_k of weight g_k.
-
-    Parameters
-    ----------
-    incumbent : float, optional
-        The value to improve on; without it, the largest y.
-    xi : float or schedule
-        Least improvement, at least zero.
-    """
+class PiMixture(EiMixture):
+    """``sum_k g_k P(f_k >= incumbent + xi)``; options as those of `EiMixture`."""
 
     name: ClassVar[str] = "pi_mixture"
-
-    incumbent: float | None = None
-    xi: Scheduled = 0.0
-
-    def __post_init__(self) -> None:
-        """Refuse options that are none."""
-        check_incumbent(self.incumbent)
-        check_scheduled("xi", self.xi)
-
-    @property
-    def needs(self) -> frozenset[Capability]:
-        """The components of a mixture."""
-        return frozenset({Capability.MIXTURE})
-
-    def head(self, belief: Belief, evidence: Evidence) -> Head:
-        """Return the improvement over incumbent + xi."""
-        xi = scheduled("xi", self.xi, evidence.step, belief.n_inputs)
-        return MixtureImprovement(evidence.incumbent(self.incumbent) + xi, "pi")
+    kind: ClassVar[str] = "pi"
