@@ -37,7 +37,13 @@ NUMBERS = ("value", "bound", "gap", "mean", "std", "seconds", "fit_seconds")
 
 def suggest(
     observations: Annotated[Path, typer.Argument(help="A .csv file with a header line.")],
-    space: Annotated[Path, typer.Option(help="A .toml or .json file with the dimensions.")],
+    space: Annotated[
+        Path,
+        typer.Option(
+            help="A .toml or .json file: a list of dimensions with name, lower, upper, and kind "
+            "if not real; docs/lab.md has one."
+        ),
+    ],
     value: Annotated[str, typer.Option(help="The column of values.")] = "y",
     noise: Annotated[
         str | None, typer.Option(help="The column of their standard deviations.")
