@@ -76,11 +76,13 @@ def _verdicts(found: Sequence[Claim]) -> str:
         for verdict in (HELD, PARTLY, NOT_HELD)
     }
     few = sum(bool(one.verdict) and not one.counts for one in found)
-    return (
+    judged = (
         f"Of {sum(counts.values())} claims {counts[HELD]} held, {counts[PARTLY]} held in part and "
-        f"{counts[NOT_HELD]} did not hold. Of {few} more there are fewer than {FEW} instances: "
-        "what these say is in brackets."
+        f"{counts[NOT_HELD]} did not hold."
     )
+    if few == 0:
+        return judged
+    return f"{judged} Not counted, with fewer than {FEW} instances and in brackets: {few}."
 
 
 def _claims(found: Sequence[Claim]) -> str:
