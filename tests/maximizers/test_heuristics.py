@@ -75,7 +75,7 @@ def test_smooth_scores_of_a_box(maximizer: str, short: float, name: str) -> None
     assert run(maximizer, asked).value >= best - short
 
 
-@pytest.mark.parametrize("maximizer", ["lbfgs", "pga", "direct:evaluations=5000"])
+@pytest.mark.parametrize("maximizer", ["lbfgs", "pga", "direct:evaluations=1000"])
 def test_six_inputs(maximizer: str) -> None:
     # The score is a sum over the inputs, and so is its maximum.
     line = np.linspace(-1.0, 1.0, 20001)
@@ -132,7 +132,7 @@ def test_rectangles_refuse_equalities() -> None:
 
 @pytest.mark.parametrize(
     ("maximizer", "short"),
-    [("lbfgs", 1e-4), ("pga", 5e-3), ("direct:evaluations=5000", 5e-2)],
+    [("lbfgs", 1e-4), ("pga", 5e-3), ("direct:evaluations=1000", 5e-2)],
 )
 @pytest.mark.parametrize("rows", [False, True])
 def test_whole_numbers_and_levels_against_enumeration(

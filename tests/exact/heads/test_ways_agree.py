@@ -30,7 +30,17 @@ READOUTS = {
     "mad": (mad_readout, ("ucb", "ei", "pi", "mes")),
     "members": (members_readout, ("mean", "empirical ei", "empirical pi")),
 }
-CASES = [(kind, name) for kind, (_, names) in READOUTS.items() for name in names]
+EASIER = (1, 9)
+"""Seeds of three inputs, the second with a row; 2 has four and a hole, and takes far longer."""
+NAMED = [(kind, name) for kind, (_, names) in READOUTS.items() for name in names]
+CASES = [(kind, name, EASIER[number % 2]) for number, (kind, name) in enumerate(NAMED)]
+HARDER = [
+    ("clip", "mes", 2),
+    ("clip", "lcb", 2),
+    ("smooth", "ucb", 2),
+    ("mad", "pi", 2),
+    ("members", "empirical ei", 2),
+]
 
 
 def random_case(kind: str, name: str, seed: int) -> HeadProblem:
@@ -80,7 +90,6 @@ def check_agreement(kind: str, name: str, seed: int) -> None:
             assert result.status == "optimal", (label, result)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize(("kind", "name"), CASES)
+@pytest.mark.parametrize(("kind", "name", "seed"), [*CASES, *HARDER])
 def test_no_way_exceeds_the_bound_of_another(kind: str, name: str, seed: int) -> None:
     check_agreement(kind, name, seed)
