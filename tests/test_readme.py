@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ import nnbo_mip as nm
 from nnbo_mip.cli_app import app
 from nnbo_mip.cli_inputs import read_space
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def blocks(language: str) -> list[str]:
@@ -54,3 +56,11 @@ def test_the_space_file_can_be_read(tmp_path: Path) -> None:
     assert isinstance(space, nm.Space)
     assert space.dim_names == ("x", "n")
     assert len(space.constraints) == 1
+
+
+def test_every_extra_is_named() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    section = README.partition("## Extras")[2].partition("\n## ")[0]
+    cells = [line.split(" | ")[0] for line in section.splitlines() if line.startswith("| `")]
+    named = [name for cell in cells for name in re.findall(r"`([a-z-]+)`", cell)]
+    assert sorted(named) == sorted(project["optional-dependencies"])
