@@ -184,7 +184,15 @@ def _summary(runs: Runs) -> list[str]:
 
 
 def _method(one: Runs, group: Sequence[Runs]) -> str:
-    """Return a family and what else sets its runs apart from others of the experiment."""
+    """Return what sets runs apart from others of the experiment: their name, if options do not."""
+    text = _described(one, group)
+    twins = [other for other in group if other.problem == one.problem]
+    alike = sum(_described(other, group) == text for other in twins)
+    return text if alike == 1 else f"{one.title}: {one.method}"
+
+
+def _described(one: Runs, group: Sequence[Runs]) -> str:
+    """Return a family and the options in which the experiment varies."""
     chosen = [other for other in group if other.acquisition]
     values = {
         attribute: [getattr(other, attribute) for other in chosen]

@@ -112,6 +112,15 @@ def test_dynamic_c_is_judged_by_means_and_by_the_largest() -> None:
     assert _claims(worse)[0].verdict == NOT_HELD
 
 
+def test_methods_that_differ_in_no_option_are_told_apart_by_name() -> None:
+    names = ("100 steps", "300 steps")
+    runs = [replace(_gp([1.0]), experiment="made", method=name) for name in names]
+    rows = dict(sources_results.tables(runs))["all"].splitlines()[2:]
+    assert [row.split(" | ")[2] for row in rows] == ["`gp`: 100 steps", "`gp`: 300 steps"]
+    alone = dict(sources_results.tables(runs[:1]))["all"].splitlines()[2]
+    assert alone.split(" | ")[2] == "`gp`"
+
+
 def test_an_exact_maximizer_that_finds_less_is_seen() -> None:
     names = sources_maximizers.MAXIMIZERS
     values = dict.fromkeys(names, 1.0)
