@@ -271,16 +271,17 @@ def _fewer_steps(evidence: Evidence) -> Iterator[Claim]:
             if method != WHOLE:
                 common = shared([fewer, runs[WHOLE]])
                 ours, theirs = fewer.on(common), runs[WHOLE].on(common)
+                ours_median, theirs_median = float(np.median(ours)), float(np.median(theirs))
+                # That ten runs show no difference does not show that there is none.
                 test = wilcoxon(ours, theirs, alternative="greater")
                 yield Claim(
                     "S003-22",
-                    f"{problem}, `bore`: {method} instead of {WHOLE} cost no regret (not worse by "
-                    "Wilcoxon, 5 %)",
+                    f"{problem}, `bore`: {method} instead of {WHOLE} cost no regret (in part: a "
+                    "larger median, not shown to be worse by Wilcoxon, 5 %)",
                     "our aim",
-                    f"medians {np.median(ours):.2g} and {np.median(theirs):.2g}, p "
-                    f"{test.pvalue:.2g}",
+                    f"medians {ours_median:.2g} and {theirs_median:.2g}, p {test.pvalue:.2g}",
                     Extent(len(common), len(common), None),
-                    counted([bool(test.pvalue >= LEVEL)]),
+                    counted([ours_median <= theirs_median, bool(test.pvalue >= LEVEL)]),
                 )
 
 

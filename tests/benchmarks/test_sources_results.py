@@ -10,6 +10,7 @@ import pytest
 from benchmarks import (
     sources_claims_000,
     sources_claims_004,
+    sources_claims_rest,
     sources_maximizers,
     sources_results,
 )
@@ -110,6 +111,24 @@ def test_dynamic_c_is_judged_by_means_and_by_the_largest() -> None:
     assert verdicts == [HELD, HELD, NOT_HELD]  # the last: exponential decay doubles more often here
     worse = [replace(one, finals=[0.0, 0.0]) if one.escape == "none" else one for one in runs]
     assert _claims(worse)[0].verdict == NOT_HELD
+
+
+@pytest.mark.parametrize(
+    ("factors", "verdict"),
+    [([1.0] * 10, HELD), ([3.0] * 5 + [0.9] * 5, PARTLY), ([3.0] * 10, NOT_HELD)],
+)
+def test_less_training_costs_nothing_only_if_its_median_is_no_larger(
+    factors: list[float], verdict: str
+) -> None:
+    whole = [float(number) for number in range(1, 11)]
+    fewer = [value * factor for value, factor in zip(whole, factors, strict=True)]
+    fewer[0] += 0.01
+    runs = [
+        replace(_gp(finals), experiment=sources_claims_rest.SPEED, method=method)
+        for method, finals in ((sources_claims_rest.WHOLE, whole), ("100 steps", fewer))
+    ]
+    (claim,) = sources_claims_rest.claims(Evidence(runs))
+    assert claim.verdict == verdict
 
 
 def test_methods_that_differ_in_no_option_are_told_apart_by_name() -> None:
