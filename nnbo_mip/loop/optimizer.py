@@ -110,7 +110,7 @@ class BayesianOptimizer:
         direction: str = "minimize",
         initial: object = None,
         scaling: object = None,
-        escape: object = "exclude:first=0.001,last=0.001",
+        escape: object = "exclude:first=1e-4,last=1e-4",
         restart: object = None,
         batch: object = "believer",
         region: object = "auto",
