@@ -22,11 +22,24 @@ Options = Mapping[str, object]
 FAMILY_OPTIONS: Mapping[str, Options] = MappingProxyType(
     {
         "gp": MappingProxyType(
-            {"kernel": "matern", "ard": True, "n_restarts": 3, "length_scale_prior": "dimension"}
+            {
+                "kernel": "matern",
+                "ard": True,
+                "n_restarts": 3,
+                "length_scale_prior": "dimension",
+                "amplitude_bounds": (1e-5, 1e2),
+                "alpha": 1e-8,
+            }
         ),
     }
 )
 """What a name alone stands for; with options of its own it is taken as it is written."""
+
+ALONE_BEYOND_FEW_INPUTS: Mapping[str, Options] = MappingProxyType(
+    {"gp": MappingProxyType({"alpha": 1e-9})}
+)
+"""What takes their place beyond `FEW_INPUTS` coordinates, where exact steps rarely close: a
+smaller diagonal, with which proofs take longer and runs end lower on smooth functions."""
 
 OPTIONS_FOR_SOME_INPUTS: Mapping[str, Options] = MappingProxyType(
     {"brvfl": MappingProxyType({"n_hidden": 100})}
@@ -39,7 +52,7 @@ OPTIONS_FOR_MANY_INPUTS: Mapping[str, Options] = MappingProxyType(
 """What does from `MANY_INPUTS` coordinates on."""
 
 AUTO = "auto"
-"""A region that is left open."""
+"""A region or a warp that is left open."""
 
 REGION = "trust:failures=5"
 """Where searching everywhere costs more than it finds: beyond `SOME_INPUTS` coordinates."""
@@ -98,9 +111,24 @@ def region_for(given: object, dimension: int) -> object:
     return REGION if dimension > SOME_INPUTS else None
 
 
+def warp_for(given: object, surrogate: Surrogate) -> object:
+    """Return a warp, by what a surrogate can tell of values where it is left open.
+
+    Parameters
+    ----------
+    given : None, str, mapping or Warp
+    surrogate : Surrogate
+    """
+    if given != AUTO:
+        return given
+    return "asinh" if surrogate.has_evidence else "half_rank"
+
+
 def _options(name: str, dimension: int, alone: bool) -> Options:
     """Return a family's options in so many coordinates."""
     chosen = dict(FAMILY_OPTIONS.get(name, {})) if alone else {}
+    if alone and dimension > FEW_INPUTS:
+        chosen |= ALONE_BEYOND_FEW_INPUTS.get(name, {})
     if FEW_INPUTS < dimension <= SOME_INPUTS:
         chosen |= OPTIONS_FOR_SOME_INPUTS.get(name, {})
     if dimension >= MANY_INPUTS:

@@ -66,7 +66,9 @@ class BayesianOptimizer:
         Few coordinates through which models see a space of many; ``hashed`` or ``rembo``.
     warp : str, dict or Warp, optional
         What models make of values: ``half_rank`` leaves the better half alone and tames the
-        others, whose order alone is learned; None or ``none`` takes all as they are.
+        others, whose order alone is learned; ``asinh`` shrinks large gaps to the best value to
+        their logarithm, as far as the model finds likely; None or ``none`` takes all as they are;
+        ``auto`` is ``asinh`` for Gaussian processes, ``half_rank`` for others.
     gap : float
         At which a proof may stop; see `maximize`.
     time_limit : float
@@ -115,7 +117,7 @@ class BayesianOptimizer:
         batch: object = "believer",
         region: object = "auto",
         embedding: object = None,
-        warp: object = "half_rank",
+        warp: object = "auto",
         *,
         gap: float = 1e-4,
         time_limit: float = 10.0,

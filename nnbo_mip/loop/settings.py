@@ -17,7 +17,7 @@ from nnbo_mip.errors import FileFormatError, InputError, UnsupportedError
 from nnbo_mip.exact.certificate import Direction
 from nnbo_mip.exact.inputs import as_direction, as_gap, as_seed, as_time_limit
 from nnbo_mip.loop.batches import Batch, batch_of
-from nnbo_mip.loop.defaults import acquisition_for, region_for, surrogate_for
+from nnbo_mip.loop.defaults import acquisition_for, region_for, surrogate_for, warp_for
 from nnbo_mip.loop.designs import Design, design_of
 from nnbo_mip.loop.embeddings import Embedding, embedding_of
 from nnbo_mip.loop.escape import Escape, escape_of
@@ -110,6 +110,7 @@ class Settings:
         given["surrogate"] = surrogate
         given["acquisition"] = acquisition_for(given["acquisition"], surrogate)
         given["region"] = region_for(given["region"], dimension)
+        given["warp"] = warp_for(given["warp"], surrogate)
         made: dict[str, Any] = {name: door(given[name]) for name, door in DOORS.items()}
         settings = cls(
             space=made_space,

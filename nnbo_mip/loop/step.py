@@ -19,14 +19,18 @@ from nnbo_mip.acquisitions.abstract import Acquisition
 from nnbo_mip.errors import InputError
 from nnbo_mip.exact.monitor import Progress, ProgressCallback
 from nnbo_mip.loop.answer import suggested
+from nnbo_mip.loop.clearing import Search, cleared
 from nnbo_mip.loop.region_box import region_of_step
 from nnbo_mip.loop.regions import Extent
 from nnbo_mip.loop.sample import Sample
 from nnbo_mip.loop.seeds import Purpose, seed_for
 from nnbo_mip.loop.settings import Settings
 from nnbo_mip.loop.suggestion import Suggestion
+from nnbo_mip.maximizers.abstract import Request
 from nnbo_mip.maximizers.maximize import maximize
 from nnbo_mip.maximizers.proposal import Proposal
+from nnbo_mip.maximizers.target import Target
+from nnbo_mip.maximizers.warm_start import ASCENTS
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.abstract import Belief, Capability
 
@@ -35,12 +39,11 @@ T = TypeVar("T")
 STARTS = 5
 """Best points, from which a maximizer may begin."""
 
-ROUNDS = 4
-"""In which known points are excluded as they turn out to be in the way; then, or when the time of
-the ask is up, all of them are."""
-
 LEAST_SHARE = 0.2
 """Part of the time of an ask that is left for maximizing, however long the fit took."""
+
+QUICK_SHARE = 0.1
+"""Of that time that a search without a proof may take."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,30 +190,47 @@ class Step:
     # -- maximizing -------------------------------------------------------------------
 
     def _propose(self, c: float, away: float | None = None) -> Proposal:
-        """Maximize, where `away` is given at this distance from every known point.
-
-        Few known points are in the way of a maximum. Only those are excluded, until none is: what
-        is best of a larger set and admissible is best of the smaller one, and a bound of the
-        larger one holds.
-        """
+        """Maximize, where `away` is given at this distance from every known point."""
         if away is None:
-            return self._maximized(c, None, None)
-        seen = self._given.seen
-        excluded = np.zeros(len(seen), dtype=np.bool_)
-        for _ in range(ROUNDS):
-            proposal = self._maximized(c, seen[excluded] if excluded.any() else None, away)
-            if proposal.x is None:
-                return proposal
-            in_the_way = np.abs(seen - proposal.x).max(axis=1) < away
-            if not (in_the_way & ~excluded).any():
-                return proposal
-            excluded |= in_the_way
-            if self._left() <= 0.0:
-                break
-        return self._maximized(c, seen, away)
+            return self._maximized(c, None, None, None)
+        return cleared(
+            self._given.seen,
+            away,
+            lambda excluded, guess: self._maximized(c, excluded, away, guess),
+            self._quick(c, away),
+            lambda: self._left() <= 0.0,
+        )
 
-    def _maximized(self, c: float, excluded: FloatArray | None, away: float | None) -> Proposal:
-        settings = self._settings
+    def _quick(self, c: float, away: float) -> Search | None:
+        """Return a search without a proof, None where there is none or nothing to be spared."""
+        if not self._settings.maximizer.abilities.proves or self._acquisition.proposes:
+            return None
+        scorer = self._acquisition.scorer(
+            self._scaled(c), self._X, self._y, self._sample.noise, self._given.step
+        )
+        if ASCENTS.why_not(Target(scorer, self._reach)):
+            return None
+        starts = self._sample.best(STARTS)
+
+        def quick(excluded: FloatArray | None, guess: FloatArray | None) -> Proposal:
+            domain = self._reach if excluded is None else self._reach.away_from(excluded, away)
+            request = Request(
+                time_limit=QUICK_SHARE * self._settings.time_limit,
+                seed=self._seed(Purpose.MAXIMIZE),
+                starts=starts[domain.admissible(starts)],
+            )
+            return ASCENTS.maximize(Target(scorer, domain), request)
+
+        return quick
+
+    def _maximized(
+        self,
+        c: float,
+        excluded: FloatArray | None,
+        away: float | None,
+        guess: FloatArray | None,
+    ) -> Proposal:
+        settings, starts = self._settings, self._sample.best(STARTS)
         whole = settings.time_limit
         return maximize(
             self._scaled(c),
@@ -226,7 +246,7 @@ class Step:
             seed=self._seed(Purpose.MAXIMIZE),
             away_from=excluded,
             eps=None if excluded is None else away,
-            starts=self._sample.best(STARTS),
+            starts=starts if guess is None else np.vstack([starts, guess]),
             progress=self._callback,
         )
 

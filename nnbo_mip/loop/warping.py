@@ -1,7 +1,7 @@
 r"""Warps: values as models see them, so that a few terrible ones do not flatten the rest.
 
-A warp is increasing: what is best stays best. *Half rank*, with m the median of the n values,
-larger is better, and
+A warp is increasing: what is best stays best. `asinh_warp` has another one. *Half rank*, with m the
+median of the n values, larger is better, and
 
     s = sqrt(mean of (y_i - m)^2 over y_i >= m),
 
@@ -32,10 +32,26 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from nnbo_mip.registry import Registry
-from nnbo_mip.space.arrays import FloatArray
+from nnbo_mip.space.arrays import FloatArray, IntArray
 
 Outward: TypeAlias = Callable[[npt.ArrayLike], FloatArray]
 """From what a model says (m,) to the units that were told (m,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """How likely a surrogate finds versions of the values.
+
+    Parameters
+    ----------
+    kept : (k,) int array
+        Indices of the values that it looks at, all or some.
+    log_density : callable
+        From versions (m, k) of these, one a row, to the logarithms (m,) of their densities.
+    """
+
+    kept: IntArray
+    log_density: Callable[[FloatArray], FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,14 +75,21 @@ class Warp(abc.ABC):
     name: ClassVar[str]
     """Its name in the registry."""
 
+    @property
+    def compares(self) -> bool:
+        """Whether it chooses among versions of the values by their evidence."""
+        return False
+
     @abc.abstractmethod
-    def learn(self, y: npt.ArrayLike) -> Warped:
+    def learn(self, y: npt.ArrayLike, evidence: Evidence | None = None) -> Warped:
         """Return the warped values.
 
         Parameters
         ----------
         y : (n,) array
             Finite; larger is better.
+        evidence : Evidence, optional
+            Of the surrogate that is to learn from them, for a warp that `compares`.
         """
 
 
@@ -76,7 +99,7 @@ class NoWarp(Warp):
 
     name: ClassVar[str] = "none"
 
-    def learn(self, y: npt.ArrayLike) -> Warped:
+    def learn(self, y: npt.ArrayLike, evidence: Evidence | None = None) -> Warped:
         """Return y."""
         return Warped(np.array(y, dtype=np.float64), as_floats)
 
@@ -94,7 +117,7 @@ class HalfRank(Warp):
 
     name: ClassVar[str] = "half_rank"
 
-    def learn(self, y: npt.ArrayLike) -> Warped:
+    def learn(self, y: npt.ArrayLike, evidence: Evidence | None = None) -> Warped:
         """Return the warped values; between and beyond them, the way back is piecewise linear."""
         told = np.array(y, dtype=np.float64)
         middle = _median(told)
@@ -136,7 +159,11 @@ def as_floats(v: npt.ArrayLike) -> FloatArray:
 registry: Registry[Warp] = Registry(
     "warp",
     Warp,  # type: ignore[type-abstract]
-    {"none": f"{__name__}:NoWarp", "half_rank": f"{__name__}:HalfRank"},
+    {
+        "none": f"{__name__}:NoWarp",
+        "half_rank": f"{__name__}:HalfRank",
+        "asinh": "nnbo_mip.loop.asinh_warp:Asinh",
+    },
     group="nnbo_mip.warps",
 )
 """Filled by this module, by entry points, and by `register`."""

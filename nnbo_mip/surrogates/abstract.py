@@ -226,6 +226,29 @@ class Surrogate(abc.ABC):
         """Whether a loop may scale the uncertainty (mean-width scaling, dynamic c)."""
         return True
 
+    @property
+    def has_evidence(self) -> bool:
+        """Whether values can be compared by `log_evidence`."""
+        return False
+
+    def log_evidence(self, X: npt.ArrayLike, values: npt.ArrayLike) -> FloatArray:
+        """Log density (m,) of values at the same points, the prior of hyper-parameters included.
+
+        Of several versions of the same values, the one that such a model explains best has, with
+        the Jacobian of the version added, the largest.
+
+        Parameters
+        ----------
+        X : (n, d) array
+            Points in model coordinates.
+        values : (m, n) array
+            One version a row.
+        """
+        raise UnsupportedError(
+            f"a surrogate must know the density of values for this; {self.name} does not; choose "
+            "another one, 'gp' say."
+        )
+
     @abc.abstractmethod
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Belief:
         """Learn from scratch.

@@ -109,6 +109,18 @@ class SurrogateContract(abc.ABC):
                 with pytest.raises(UnsupportedError, match=capability.value):
                     call()
 
+    def test_evidence_is_given_for_every_version_or_refused_in_a_sentence(self) -> None:
+        made, (X, y) = self.make(seed=0), sample(8, 2)
+        versions = np.array([y, np.arcsinh(y), y])
+        if not made.has_evidence:
+            with pytest.raises(UnsupportedError, match=made.name):
+                made.log_evidence(X, versions)
+            return
+        found = made.log_evidence(X, versions)
+        assert found.shape == (3,)
+        assert np.isfinite(found).all()
+        assert found[0] == found[2]
+
     def test_candidates_are_points_of_the_box_and_belong_to_a_seed(self) -> None:
         belief = self.belief()
         if Capability.CANDIDATES not in belief.capabilities:
