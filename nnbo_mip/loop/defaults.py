@@ -121,7 +121,7 @@ def warp_for(given: object, surrogate: Surrogate) -> object:
     """
     if given != AUTO:
         return given
-    return "asinh" if surrogate.has_evidence else "half_rank"
+    return "asinh" if surrogate.has_leave_one_out else "half_rank"
 
 
 def _options(name: str, dimension: int, alone: bool) -> Options:

@@ -67,8 +67,8 @@ class BayesianOptimizer:
     warp : str, dict or Warp, optional
         What models make of values: ``half_rank`` leaves the better half alone and tames the
         others, whose order alone is learned; ``asinh`` shrinks large gaps to the best value to
-        their logarithm, as far as the model finds likely; None or ``none`` takes all as they are;
-        ``auto`` is ``asinh`` for Gaussian processes, ``half_rank`` for others.
+        their logarithm, so far that the model foresees good values best; None or ``none`` takes
+        all as they are; ``auto`` is ``asinh`` for Gaussian processes, ``half_rank`` for others.
     gap : float
         At which a proof may stop; see `maximize`.
     time_limit : float

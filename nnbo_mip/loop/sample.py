@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 
 from nnbo_mip.loop.observation import Observation
-from nnbo_mip.loop.warping import Evidence, Outward, Warp, as_floats
+from nnbo_mip.loop.warping import Foresight, Outward, Warp, as_floats
 from nnbo_mip.space.arrays import BoolArray, FloatArray, IntArray
 from nnbo_mip.surrogates.abstract import Surrogate
 
@@ -69,15 +69,15 @@ class Sample:
         ----------
         warp : Warp
         surrogate : Surrogate, optional
-            Whose evidence decides where a warp compares, from at most `MOST_COMPARED` values.
+            Whose foresight decides where a warp compares, of at most `MOST_COMPARED` values.
         """
-        evidence = None
-        if warp.compares and surrogate is not None and surrogate.has_evidence:
+        foresight = None
+        if warp.compares and surrogate is not None and surrogate.has_leave_one_out:
             kept = np.arange(len(self.y))
             if len(kept) > MOST_COMPARED:
                 kept = np.sort(best_and_spread(self.X, self.y, MOST_COMPARED))
-            evidence = Evidence(kept, partial(surrogate.log_evidence, self.X[kept]))
-        seen = warp.learn(self.y, evidence)
+            foresight = Foresight(kept, partial(surrogate.leave_one_out, self.X[kept]))
+        seen = warp.learn(self.y, foresight)
         return replace(self, y=seen.values, outward=seen.outward)
 
     @property

@@ -33,25 +33,26 @@ from scipy.stats import rankdata
 
 from nnbo_mip.registry import Registry
 from nnbo_mip.space.arrays import FloatArray, IntArray
+from nnbo_mip.surrogates.abstract import LeftOut
 
 Outward: TypeAlias = Callable[[npt.ArrayLike], FloatArray]
 """From what a model says (m,) to the units that were told (m,)."""
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
-    """How likely a surrogate finds versions of the values.
+class Foresight:
+    """What a surrogate foresees of versions of the values, each value from all others.
 
     Parameters
     ----------
     kept : (k,) int array
         Indices of the values that it looks at, all or some.
-    log_density : callable
-        From versions (m, k) of these, one a row, to the logarithms (m,) of their densities.
+    of : callable
+        From versions (m, k) of these, one a row, to what is foreseen of them.
     """
 
     kept: IntArray
-    log_density: Callable[[FloatArray], FloatArray]
+    of: Callable[[FloatArray], LeftOut]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,18 +78,18 @@ class Warp(abc.ABC):
 
     @property
     def compares(self) -> bool:
-        """Whether it chooses among versions of the values by their evidence."""
+        """Whether it chooses among versions of the values by how well they are foreseen."""
         return False
 
     @abc.abstractmethod
-    def learn(self, y: npt.ArrayLike, evidence: Evidence | None = None) -> Warped:
+    def learn(self, y: npt.ArrayLike, foresight: Foresight | None = None) -> Warped:
         """Return the warped values.
 
         Parameters
         ----------
         y : (n,) array
             Finite; larger is better.
-        evidence : Evidence, optional
+        foresight : Foresight, optional
             Of the surrogate that is to learn from them, for a warp that `compares`.
         """
 
@@ -99,7 +100,7 @@ class NoWarp(Warp):
 
     name: ClassVar[str] = "none"
 
-    def learn(self, y: npt.ArrayLike, evidence: Evidence | None = None) -> Warped:
+    def learn(self, y: npt.ArrayLike, foresight: Foresight | None = None) -> Warped:
         """Return y."""
         return Warped(np.array(y, dtype=np.float64), as_floats)
 
@@ -117,7 +118,7 @@ class HalfRank(Warp):
 
     name: ClassVar[str] = "half_rank"
 
-    def learn(self, y: npt.ArrayLike, evidence: Evidence | None = None) -> Warped:
+    def learn(self, y: npt.ArrayLike, foresight: Foresight | None = None) -> Warped:
         """Return the warped values; between and beyond them, the way back is piecewise linear."""
         told = np.array(y, dtype=np.float64)
         middle = _median(told)

@@ -65,6 +65,20 @@ class Local:
     std_gradient: FloatArray
 
 
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Normal distributions of values, each as all others of its row foresee it.
+
+    Parameters
+    ----------
+    mean, std : (m, n) arrays
+        Of an observation, noise included.
+    """
+
+    mean: FloatArray
+    std: FloatArray
+
+
 class Belief(abc.ABC):
     """What was learned from observations: immutable, in model coordinates, to be maximized.
 
@@ -227,15 +241,14 @@ class Surrogate(abc.ABC):
         return True
 
     @property
-    def has_evidence(self) -> bool:
-        """Whether values can be compared by `log_evidence`."""
+    def has_leave_one_out(self) -> bool:
+        """Whether `leave_one_out` is known."""
         return False
 
-    def log_evidence(self, X: npt.ArrayLike, values: npt.ArrayLike) -> FloatArray:
-        """Log density (m,) of values at the same points, the prior of hyper-parameters included.
+    def leave_one_out(self, X: npt.ArrayLike, values: npt.ArrayLike) -> LeftOut:
+        """Foresee single values, each from all others of its row.
 
-        Of several versions of the same values, the one that such a model explains best has, with
-        the Jacobian of the version added, the largest.
+        Versions of the same values can be compared so: a model foresees those best that suit it.
 
         Parameters
         ----------
@@ -245,8 +258,8 @@ class Surrogate(abc.ABC):
             One version a row.
         """
         raise UnsupportedError(
-            f"a surrogate must know the density of values for this; {self.name} does not; choose "
-            "another one, 'gp' say."
+            "a surrogate must know what it foresees of values that are left out for this; "
+            f"{self.name} does not; choose another one, 'gp' say."
         )
 
     @abc.abstractmethod

@@ -76,7 +76,6 @@ def direct_likelihood(
             slopes["length_scale"] = lengths if hyper.ard else np.array([lengths.sum()])
         if "noise" in hyper.ranges:
             slopes["noise"] = np.array([at.noise * np.trace(shares)])
-        free = [slopes[name] for name in dict.fromkeys(hyper.free)]
-        return value, np.concatenate(free) if free else np.empty(0)
+        return value, np.concatenate([slopes[name] for name in dict.fromkeys(hyper.free)])
 
     return likelihood

@@ -147,10 +147,8 @@ class Hyperparameters:
 
 def maximize_likelihood(
     likelihood: Likelihood, hyper: Hyperparameters, n_restarts: int, seed: int
-) -> tuple[Hyperparameters, float]:
-    """Return the best hyper-parameters that were found, and the log density there.
-
-    Where it is finite nowhere, they are the given ones, and it is minus infinity.
+) -> Hyperparameters:
+    """Return the best hyper-parameters that were found; the given ones if none is finite.
 
     Parameters
     ----------
@@ -170,7 +168,7 @@ def maximize_likelihood(
         likelihood = hyper.prior.added_to(likelihood, np.array(hyper.free) == "length_scale")
     ends = [_climb(likelihood, logarithms, hyper.bounds) for logarithms in (start, *others)]
     best, value = max(ends, key=lambda end: end[1])
-    return hyper.at(best if value > -np.inf else start), value
+    return hyper.at(best if value > -np.inf else start)
 
 
 def _climb(
@@ -185,8 +183,6 @@ def _climb(
     value, gradient = likelihood(start)
     if not np.isfinite(value):
         return start, -np.inf
-    if not len(start):  # nothing is free
-        return start, value
     unit = max(1.0, float(np.abs(gradient).max()))
 
     def descent(logarithms: FloatArray) -> tuple[float, FloatArray]:

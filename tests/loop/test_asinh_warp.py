@@ -1,4 +1,4 @@
-"""The asinh warp: small gaps stay, large ones become logarithms, the likeliest width is taken."""
+"""The asinh warp: small gaps stay, large ones become logarithms, the best width is taken."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from scipy.stats import norm
 import nnbo_mip as nm
 from nnbo_mip.errors import InputError, UnsupportedError
 from nnbo_mip.loop import sample as samples
-from nnbo_mip.loop.asinh_warp import SHARES, Asinh, Curve
+from nnbo_mip.loop.asinh_warp import SHARES, Asinh, Curve, scores
 from nnbo_mip.loop.sample import Sample
-from nnbo_mip.loop.warping import Evidence, warp_of
+from nnbo_mip.loop.warping import Foresight, warp_of
 from nnbo_mip.space.arrays import FloatArray
+from nnbo_mip.surrogates.abstract import LeftOut
 
 numbers = st.lists(st.floats(-1e12, 1e12, allow_subnormal=False), min_size=1, max_size=40)
 SHAPES = st.sampled_from((*SHARES, 1.0))
@@ -73,16 +74,18 @@ def test_slopes_are_the_derivative() -> None:
     curve = Curve.of(y, 0.5)
     inner = y[:3]
     slopes = (curve.inward(inner + step) - curve.inward(inner - step)) / (2.0 * step)
-    assert curve.log_slopes(inner) == pytest.approx(float(np.log(slopes).sum()), abs=1e-8)
+    assert curve.log_slopes(inner) == pytest.approx(np.log(slopes), abs=1e-8)
 
 
-def independent(y: FloatArray) -> Evidence:
-    """Return the evidence of a model to which values are draws of one normal distribution."""
+def independent(y: FloatArray) -> Foresight:
+    """Return the foresight of a model to which values are draws of one normal distribution."""
 
-    def log_density(versions: FloatArray) -> FloatArray:
-        return np.array([norm.logpdf(v, v.mean(), v.std()).sum() for v in versions])
+    def foreseen(versions: FloatArray) -> LeftOut:
+        ones = np.ones_like(versions)
+        mean, std = (f(versions, axis=1, keepdims=True) for f in (np.mean, np.std))
+        return LeftOut(mean * ones, std * ones)
 
-    return Evidence(np.arange(len(y)), log_density)
+    return Foresight(np.arange(len(y)), foreseen)
 
 
 def test_versions_are_compared_as_densities_of_the_values_told() -> None:
@@ -91,14 +94,14 @@ def test_versions_are_compared_as_densities_of_the_values_told() -> None:
 
     def density(y: float) -> float:
         point = np.array([y])
-        log = norm.logpdf(curve.inward(point)[0], 1.0, 0.3) + curve.log_slopes(point)
-        return float(np.exp(log))
+        log = norm.logpdf(curve.inward(point), 1.0, 0.3) + curve.log_slopes(point)
+        return float(np.exp(log[0]))
 
     below = quad(density, -200.0, 2.0, limit=500)[0]
     assert below == pytest.approx(norm.cdf(2.0, 1.0, 0.3), abs=1e-6)
 
 
-def test_the_likeliest_width_is_taken() -> None:
+def test_the_width_is_taken_in_which_good_values_are_foreseen() -> None:
     """Values that are normal stay; those with a logarithm that is normal are bent hard."""
     levels = norm.ppf((np.arange(60) + 0.5) / 60)
     normal = Asinh().learn(levels, independent(levels))
@@ -108,7 +111,33 @@ def test_the_likeliest_width_is_taken() -> None:
     assert bent.values.tolist() == Asinh(SHARES[-1]).learn(heavy).values.tolist()
 
 
-def test_without_evidence_the_share_is_a_middle_one() -> None:
+def test_scores_by_hand() -> None:
+    """Density and slope of the three values that are at least the median, tails of two."""
+    y = np.array([3.0, -7.0, 1.0, -90.0, 2.0])
+    curve = Curve.of(y, 0.5)
+    mean = np.array([[1.0, -2.0, 1.5, -8.0, 0.0], [2.0, -1.0, 0.5, -3.0, 1.0]])
+    std = np.array([[1.0, 2.0, 0.5, 9.0, 2.0], [1.5, 1.0, 1.0, 4.0, 0.3]])
+    found = scores(y, [curve], Foresight(np.arange(5), lambda versions: LeftOut(mean, std)))
+    bent = 3.0 - 2.0 * np.arcsinh((3.0 - y) / 2.0)
+    for row, v, slopes in ((0, y, np.ones(5)), (1, bent, 1.0 / np.hypot(1.0, (3.0 - y) / 2.0))):
+        total = 0.0
+        for i in (0, 2, 4):
+            total += np.log(norm.pdf(v[i], mean[row, i], std[row, i]) * slopes[i])
+        for i in (1, 3):
+            total += np.log(norm.cdf(v[2], mean[row, i], std[row, i]))
+        assert found[row] == pytest.approx(total, rel=1e-12)
+
+
+def test_the_size_of_bad_values_does_not_decide() -> None:
+    rng = np.random.default_rng(5)
+    mean, std = rng.normal(0.0, 1.0, (2, 9)), rng.uniform(0.5, 2.0, (2, 9))
+    y, curve = rng.normal(0.0, 1.0, 9), Curve(3.0, 0.5)
+    worse = np.where(y < np.median(y), y - 1e6, y)
+    foresight = Foresight(np.arange(9), lambda versions: LeftOut(mean, std))
+    assert scores(y, [curve], foresight).tolist() == scores(worse, [curve], foresight).tolist()
+
+
+def test_without_foresight_the_share_is_a_middle_one() -> None:
     y = np.square(np.linspace(-3.0, 4.0, 15))
     assert Asinh().learn(y).values.tolist() == Asinh(0.35).learn(y).values.tolist()
 
@@ -127,13 +156,13 @@ def test_a_process_leaves_a_bowl_alone_and_bends_its_exponential() -> None:
     assert not np.array_equal(steep.warped(Asinh(), process).y, steep.y)
 
 
-def test_a_surrogate_without_evidence_is_not_asked() -> None:
+def test_a_surrogate_without_foresight_is_not_asked() -> None:
     network = nm.surrogates.create("brvfl", n_hidden=5)
-    assert not network.has_evidence
+    assert not network.has_leave_one_out
     sample = bowl(9)
     assert sample.warped(Asinh(), network).y.tolist() == Asinh(0.35).learn(sample.y).values.tolist()
     with pytest.raises(UnsupportedError, match="brvfl does not"):
-        network.log_evidence(sample.X, sample.y[None, :])
+        network.leave_one_out(sample.X, sample.y[None, :])
 
 
 def test_of_many_values_some_decide(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,14 +170,14 @@ def test_of_many_values_some_decide(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[int, ...]] = []
     process = nm.surrogates.create("gp", n_restarts=0)
     kind = type(process)
-    original = kind.log_evidence
+    original = kind.leave_one_out
 
-    def watched(self: object, X: FloatArray, values: FloatArray) -> FloatArray:
+    def watched(self: object, X: FloatArray, values: FloatArray) -> LeftOut:
         asked.append(np.shape(values))
-        return np.asarray(original(process, X, values))
+        return original(process, X, values)
 
     monkeypatch.setattr(samples, "MOST_COMPARED", 12)
-    monkeypatch.setattr(kind, "log_evidence", watched)
+    monkeypatch.setattr(kind, "leave_one_out", watched)
     warped = bowl(40).warped(Asinh(), process)
     assert asked == [(1 + len(SHARES), 12)]
     assert len(warped.y) == 40
@@ -163,7 +192,9 @@ def test_shares_that_are_none_are_refused(share: object) -> None:
 @pytest.mark.parametrize(
     ("surrogate", "warp"), [("gp", "asinh"), ("gp:alpha=1e-6", "asinh"), ("brvfl", "half_rank")]
 )
-def test_left_open_it_is_the_choice_of_a_surrogate_with_evidence(surrogate: str, warp: str) -> None:
+def test_left_open_it_is_the_choice_of_a_surrogate_with_foresight(
+    surrogate: str, warp: str
+) -> None:
     from nnbo_mip.loop.defaults import AUTO, warp_for
 
     made = nm.surrogates.create(surrogate)

@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import multivariate_normal, norm
+from scipy.stats import norm
 
 import nnbo_mip as nm
 from nnbo_mip.errors import InputError, MissingExtraError, UnsupportedError
 from nnbo_mip.surrogates import Capability, Surrogate
 from nnbo_mip.surrogates.gp import GaussianProcess, GpBelief
-from nnbo_mip.surrogates.gp_fitting import LengthScalePrior
 from nnbo_mip.surrogates.gp_kernels import FORMS, Kernel
 from nnbo_mip.testing.surrogate_contract import SurrogateContract, sample
 
@@ -324,41 +323,35 @@ assert not {{"torch", "sklearn", "gpytorch"}} & set(sys.modules)
     subprocess.run([sys.executable, "-c", script], check=True, cwd=Path(__file__).parents[2])
 
 
-def test_evidence_is_the_density_of_values_and_of_length_scales() -> None:
-    """With nothing free it is that of a normal vector; with a prior, its density is in it."""
+@pytest.mark.parametrize("noise", [0.0, 0.05])
+def test_a_value_left_out_is_foreseen_by_the_process_of_the_others(noise: float) -> None:
     rng = np.random.default_rng(3)
-    X, values = rng.uniform(-1.0, 1.0, (8, 2)), rng.normal(5.0, 3.0, (2, 8))
-    fixed = {"length_scale_bounds": "fixed", "amplitude_bounds": "fixed", "alpha": 1e-6}
-    known = GaussianProcess(kernel="matern", length_scale=0.7, **fixed)
-    expected = []
-    for y in values:
-        units = known.fit(X, y).units
-        covariance = known.fit(X, y).kernel(X, X) + 1e-6 * np.eye(8)
-        density = multivariate_normal(np.zeros(8), covariance).logpdf(units.values_inward(y))
-        expected.append(density - 8.0 * np.log(units.y_scale))
-    assert known.has_evidence
-    assert known.log_evidence(X, values) == pytest.approx(expected, rel=1e-9)
-
-    free = GaussianProcess(ard=True, n_restarts=0, length_scale_prior="dimension")
-    belief = free.fit(X, values[0])
-    there = replace(
-        free,
-        length_scale=tuple(belief.kernel.length_scale),
-        amplitude=belief.kernel.amplitude,
+    X, values = rng.uniform(-1.0, 1.0, (8, 2)), rng.normal(0.0, 1.0, (2, 8))
+    process = GaussianProcess(
+        kernel="matern",
+        length_scale=0.7,
+        noise=noise,
+        alpha=1e-6,
+        y_range=(-1.0, 3.0),
         length_scale_bounds="fixed",
         amplitude_bounds="fixed",
-        length_scale_prior="none",
     )
-    prior = LengthScalePrior.of_dimension(2)
-    offsets = (np.log(belief.kernel.length_scale) - prior.center) / prior.width
-    found = free.log_evidence(X, values[:1])[0]
-    wanted = there.log_evidence(X, values[:1])[0] - 0.5 * float(offsets @ offsets)
-    assert found == pytest.approx(wanted, rel=1e-9)
+    assert process.has_leave_one_out
+    found = process.leave_one_out(X, values)
+    for row, y in enumerate(values):
+        for left in range(8):
+            others = np.arange(8) != left
+            belief = process.fit(X[others], y[others])
+            at, scale = X[left : left + 1], belief.units.y_scale
+            spread = np.hypot(belief.std(at), scale * np.sqrt(noise + 1e-6))
+            assert found.mean[row, left] == pytest.approx(belief.mean(at)[0], rel=1e-6)
+            assert found.std[row, left] == pytest.approx(spread[0], rel=1e-6)
 
 
-def test_evidence_of_values_in_other_units_differs_by_the_jacobian() -> None:
+def test_values_left_out_keep_their_units() -> None:
     rng = np.random.default_rng(4)
     X = rng.uniform(-1.0, 1.0, (10, 2))
     y = np.sin(3.0 * X[:, 0]) + X[:, 1]
-    near, far = GaussianProcess(n_restarts=0).log_evidence(X, np.array([y, 1e3 * y - 7.0]))
-    assert far == pytest.approx(near - 10.0 * np.log(1e3), abs=1e-5)
+    found = GaussianProcess().leave_one_out(X, np.array([y, 1e3 * y - 7.0]))
+    assert found.mean[1] == pytest.approx(1e3 * found.mean[0] - 7.0, rel=1e-4)
+    assert found.std[1] == pytest.approx(1e3 * found.std[0], rel=1e-4)
