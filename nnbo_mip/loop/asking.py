@@ -1,7 +1,7 @@
 """What is asked next: an initial point, the choice of a model, or a fresh start.
 
-The answer is a function of settings and state. What is kept here between asks, designs, warped
-values and a belief, would be computed again to the last bit.
+The answer is a function of settings and state. What is kept here between asks, designs and a
+belief, would be computed again to the last bit.
 """
 
 from __future__ import annotations
@@ -43,7 +43,6 @@ class Asking:
         self._search = settings.search
         self._design: tuple[Stage, FloatArray] | None = None
         self._belief: tuple[int, Sample, Belief] | None = None
-        self._warped: tuple[Sample, Sample] | None = None
 
     def next(self, state: State, callback: ProgressCallback | None = None) -> Asked:
         """Return the event of the next ask, and the maximizer's own answer if there is one.
@@ -145,14 +144,7 @@ class Asking:
     def _sample(self, state: State, stage: Stage) -> Sample:
         told = state.observations[stage.learns_from :]
         sample = Sample.of(told, self._search.model().dimension, self._settings.sign)
-        if not sample.can_be_fitted:
-            return sample
-        kept = self._warped
-        if kept is None or not kept[0].equals(sample):
-            seed = seed_for(self._settings.seed, len(state.observations), Purpose.WARP)
-            surrogate = seeded(self._settings.surrogate, seed)
-            kept = self._warped = sample, sample.warped(self._settings.warp, surrogate)
-        return kept[1]
+        return sample.warped(self._settings.warp) if sample.can_be_fitted else sample
 
     def _extent(self, state: State, stage: Stage) -> Extent | None:
         """Return the region of a stage, of which points asked for before it are no part."""

@@ -112,7 +112,7 @@ def region_for(given: object, dimension: int) -> object:
 
 
 def warp_for(given: object, surrogate: Surrogate) -> object:
-    """Return a warp, by what a surrogate can tell of values where it is left open.
+    """Return a warp, that of a family where it is left open.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def warp_for(given: object, surrogate: Surrogate) -> object:
     """
     if given != AUTO:
         return given
-    return "asinh" if surrogate.has_leave_one_out else "half_rank"
+    return "asinh" if surrogate.name == "gp" else "half_rank"
 
 
 def _options(name: str, dimension: int, alone: bool) -> Options:

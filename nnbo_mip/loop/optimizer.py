@@ -66,9 +66,9 @@ class BayesianOptimizer:
         Few coordinates through which models see a space of many; ``hashed`` or ``rembo``.
     warp : str, dict or Warp, optional
         What models make of values: ``half_rank`` leaves the better half alone and tames the
-        others, whose order alone is learned; ``asinh`` shrinks large gaps to the best value to
-        their logarithm, so far that the model foresees good values best; None or ``none`` takes
-        all as they are; ``auto`` is ``asinh`` for Gaussian processes, ``half_rank`` for others.
+        others, whose order alone is learned; ``asinh`` makes of large gaps to the best value
+        their logarithm; None or ``none`` takes all as they are; ``auto`` is ``asinh`` for Gaussian
+        processes, ``half_rank`` for others.
     gap : float
         At which a proof may stop; see `maximize`.
     time_limit : float

@@ -10,20 +10,15 @@ before them, so that the fit takes a bounded time however many were told.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
 from nnbo_mip.loop.observation import Observation
-from nnbo_mip.loop.warping import Foresight, Outward, Warp, as_floats
+from nnbo_mip.loop.warping import Outward, Warp, as_floats
 from nnbo_mip.space.arrays import BoolArray, FloatArray, IntArray
-from nnbo_mip.surrogates.abstract import Surrogate
 
 HAIR = 1e-3
 """Part of their size by which failures are worse than values that are all equal."""
-
-MOST_COMPARED = 200
-"""Values from which a warp is chosen, as each of its versions needs a fit."""
 
 LARGEST = float(np.finfo(np.float64).max)
 
@@ -62,22 +57,9 @@ class Sample:
         deviations = [one.noise for one in observations if one.noise is not None]
         return Sample(X, y, np.array(deviations) if deviations else None, told)
 
-    def warped(self, warp: Warp, surrogate: Surrogate | None = None) -> Sample:
-        """Return the sample as models are to see it; deviations are those of good values.
-
-        Parameters
-        ----------
-        warp : Warp
-        surrogate : Surrogate, optional
-            Whose foresight decides where a warp compares, of at most `MOST_COMPARED` values.
-        """
-        foresight = None
-        if warp.compares and surrogate is not None and surrogate.has_leave_one_out:
-            kept = np.arange(len(self.y))
-            if len(kept) > MOST_COMPARED:
-                kept = np.sort(best_and_spread(self.X, self.y, MOST_COMPARED))
-            foresight = Foresight(kept, partial(surrogate.leave_one_out, self.X[kept]))
-        seen = warp.learn(self.y, foresight)
+    def warped(self, warp: Warp) -> Sample:
+        """Return the sample as models are to see it; deviations are those of good values."""
+        seen = warp.learn(self.y)
         return replace(self, y=seen.values, outward=seen.outward)
 
     @property

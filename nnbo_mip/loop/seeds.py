@@ -21,7 +21,6 @@ class Purpose(IntEnum):
     ACQUISITION = 5
     MAXIMIZE = 6
     EMBED = 7
-    WARP = 8
 
 
 def seed_for(run: int, step: int, purpose: Purpose) -> int:

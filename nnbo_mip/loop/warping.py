@@ -32,27 +32,10 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from nnbo_mip.registry import Registry
-from nnbo_mip.space.arrays import FloatArray, IntArray
-from nnbo_mip.surrogates.abstract import LeftOut
+from nnbo_mip.space.arrays import FloatArray
 
 Outward: TypeAlias = Callable[[npt.ArrayLike], FloatArray]
 """From what a model says (m,) to the units that were told (m,)."""
-
-
-@dataclass(frozen=True, eq=False)
-class Foresight:
-    """What a surrogate foresees of versions of the values, each value from all others.
-
-    Parameters
-    ----------
-    kept : (k,) int array
-        Indices of the values that it looks at, all or some.
-    of : callable
-        From versions (m, k) of these, one a row, to what is foreseen of them.
-    """
-
-    kept: IntArray
-    of: Callable[[FloatArray], LeftOut]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,21 +59,14 @@ class Warp(abc.ABC):
     name: ClassVar[str]
     """Its name in the registry."""
 
-    @property
-    def compares(self) -> bool:
-        """Whether it chooses among versions of the values by how well they are foreseen."""
-        return False
-
     @abc.abstractmethod
-    def learn(self, y: npt.ArrayLike, foresight: Foresight | None = None) -> Warped:
+    def learn(self, y: npt.ArrayLike) -> Warped:
         """Return the warped values.
 
         Parameters
         ----------
         y : (n,) array
             Finite; larger is better.
-        foresight : Foresight, optional
-            Of the surrogate that is to learn from them, for a warp that `compares`.
         """
 
 
@@ -100,7 +76,7 @@ class NoWarp(Warp):
 
     name: ClassVar[str] = "none"
 
-    def learn(self, y: npt.ArrayLike, foresight: Foresight | None = None) -> Warped:
+    def learn(self, y: npt.ArrayLike) -> Warped:
         """Return y."""
         return Warped(np.array(y, dtype=np.float64), as_floats)
 
@@ -118,7 +94,7 @@ class HalfRank(Warp):
 
     name: ClassVar[str] = "half_rank"
 
-    def learn(self, y: npt.ArrayLike, foresight: Foresight | None = None) -> Warped:
+    def learn(self, y: npt.ArrayLike) -> Warped:
         """Return the warped values; between and beyond them, the way back is piecewise linear."""
         told = np.array(y, dtype=np.float64)
         middle = _median(told)

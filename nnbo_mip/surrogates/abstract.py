@@ -65,20 +65,6 @@ class Local:
     std_gradient: FloatArray
 
 
-@dataclass(frozen=True, eq=False)
-class LeftOut:
-    """Normal distributions of values, each as all others of its row foresee it.
-
-    Parameters
-    ----------
-    mean, std : (m, n) arrays
-        Of an observation, noise included.
-    """
-
-    mean: FloatArray
-    std: FloatArray
-
-
 class Belief(abc.ABC):
     """What was learned from observations: immutable, in model coordinates, to be maximized.
 
@@ -239,28 +225,6 @@ class Surrogate(abc.ABC):
     def scalable(self) -> bool:
         """Whether a loop may scale the uncertainty (mean-width scaling, dynamic c)."""
         return True
-
-    @property
-    def has_leave_one_out(self) -> bool:
-        """Whether `leave_one_out` is known."""
-        return False
-
-    def leave_one_out(self, X: npt.ArrayLike, values: npt.ArrayLike) -> LeftOut:
-        """Foresee single values, each from all others of its row.
-
-        Versions of the same values can be compared so: a model foresees those best that suit it.
-
-        Parameters
-        ----------
-        X : (n, d) array
-            Points in model coordinates.
-        values : (m, n) array
-            One version a row.
-        """
-        raise UnsupportedError(
-            "a surrogate must know what it foresees of values that are left out for this; "
-            f"{self.name} does not; choose another one, 'gp' say."
-        )
 
     @abc.abstractmethod
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Belief:

@@ -6,18 +6,18 @@ The likelihood comes from scikit-learn or GPyTorch, or is our own (`gp_sklearn`,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
+from scipy.linalg import LinAlgError, cho_solve, cholesky
 
 from nnbo_mip.checks import check_choice, check_count, check_flag, check_number
 from nnbo_mip.errors import InputError, TrainingError, UnsupportedError
 from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.surrogates.abstract import Belief, Capability, LeftOut, Surrogate
+from nnbo_mip.surrogates.abstract import Belief, Capability, Surrogate
 from nnbo_mip.surrogates.gp_belief import GpBelief, gp_capabilities
 from nnbo_mip.surrogates.gp_direct import direct_likelihood
 from nnbo_mip.surrogates.gp_fitting import Hyperparameters, LengthScalePrior, maximize_likelihood
@@ -185,30 +185,6 @@ class GaussianProcess(Surrogate):
             likelihood = LIKELIHOODS[self.backend](hyper, points, values, diagonal)
             hyper = maximize_likelihood(likelihood, hyper, self.n_restarts, self.seed)
         return conditioned(hyper, points, values, units, diagonal)
-
-    @property
-    def has_leave_one_out(self) -> bool:
-        """Whether `leave_one_out` is known."""
-        return True
-
-    def leave_one_out(self, X: npt.ArrayLike, values: npt.ArrayLike) -> LeftOut:
-        r"""Foresee single values from the others, with hyper-parameters from all.
-
-        With C the covariance of the n standardized values v, and w = C^-1 v, the one that is left
-        out is normal with mean v_i - w_i / (C^-1)_ii and variance 1 / (C^-1)_ii. For each row
-        there is one climb, from the given values: more of them rarely end higher.
-        """
-        quick = replace(self, n_restarts=0)
-        rows = np.atleast_2d(np.asarray(values, dtype=np.float64))
-        means, stds = np.empty_like(rows), np.empty_like(rows)
-        for k, y in enumerate(rows):
-            belief = quick.fit(X, y)
-            unit = np.eye(len(y))
-            root = solve_triangular(belief.factor, unit, lower=True, check_finite=False)
-            variances = 1.0 / np.square(root).sum(axis=0)
-            means[k] = y - belief.units.y_scale * (belief.weights * variances)
-            stds[k] = belief.units.y_scale * np.sqrt(variances)
-        return LeftOut(means, stds)
 
     def _start(self, d: int) -> Hyperparameters:
         lengths = np.array(self.length_scale, dtype=np.float64)

@@ -109,19 +109,6 @@ class SurrogateContract(abc.ABC):
                 with pytest.raises(UnsupportedError, match=capability.value):
                     call()
 
-    def test_values_left_out_are_foreseen_or_it_is_refused_in_a_sentence(self) -> None:
-        made, (X, y) = self.make(seed=0), sample(8, 2)
-        versions = np.array([y, np.arcsinh(y), y])
-        if not made.has_leave_one_out:
-            with pytest.raises(UnsupportedError, match=made.name):
-                made.leave_one_out(X, versions)
-            return
-        found = made.leave_one_out(X, versions)
-        assert found.mean.shape == found.std.shape == (3, 8)
-        assert np.isfinite(found.mean).all()
-        assert (found.std > 0.0).all()
-        assert (found.mean[0] == found.mean[2]).all()
-
     def test_candidates_are_points_of_the_box_and_belong_to_a_seed(self) -> None:
         belief = self.belief()
         if Capability.CANDIDATES not in belief.capabilities:

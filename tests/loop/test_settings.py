@@ -13,6 +13,7 @@ import nnbo_mip as nm
 from nnbo_mip.loop.defaults import surrogate_for
 from nnbo_mip.loop.optimizer import BayesianOptimizer
 from nnbo_mip.loop.regions import region_of
+from nnbo_mip.loop.warping import warp_of
 from nnbo_mip.space import Integer, Real, Space
 from nnbo_mip.surrogates.brvfl import Brvfl
 from tests.loop.runs import BOX, advance, figures, optimizer
@@ -222,3 +223,12 @@ def test_n_is_a_number_of_points() -> None:
     for n in (0, -1, 1.5, True, "2"):
         with pytest.raises(nm.InputError, match="n must be an integer >= 1"):
             run.ask(n)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    ("surrogate", "warp"),
+    [(None, "asinh"), ("gp:kernel=rbf", "asinh"), ("brvfl", "half_rank"), ("nomu", "half_rank")],
+)
+def test_a_warp_that_is_left_open_is_that_of_the_family(surrogate: object, warp: str) -> None:
+    assert BayesianOptimizer([(0.0, 1.0)], surrogate).settings.warp == warp_of(warp)
+    assert BayesianOptimizer([(0.0, 1.0)], surrogate, warp=None).settings.warp == warp_of("none")

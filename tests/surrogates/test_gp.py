@@ -321,37 +321,3 @@ belief.differentiate([[0.1, 0.2]]), belief.draw(0).mean([[0.1, 0.2]])
 assert not {{"torch", "sklearn", "gpytorch"}} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", script], check=True, cwd=Path(__file__).parents[2])
-
-
-@pytest.mark.parametrize("noise", [0.0, 0.05])
-def test_a_value_left_out_is_foreseen_by_the_process_of_the_others(noise: float) -> None:
-    rng = np.random.default_rng(3)
-    X, values = rng.uniform(-1.0, 1.0, (8, 2)), rng.normal(0.0, 1.0, (2, 8))
-    process = GaussianProcess(
-        kernel="matern",
-        length_scale=0.7,
-        noise=noise,
-        alpha=1e-6,
-        y_range=(-1.0, 3.0),
-        length_scale_bounds="fixed",
-        amplitude_bounds="fixed",
-    )
-    assert process.has_leave_one_out
-    found = process.leave_one_out(X, values)
-    for row, y in enumerate(values):
-        for left in range(8):
-            others = np.arange(8) != left
-            belief = process.fit(X[others], y[others])
-            at, scale = X[left : left + 1], belief.units.y_scale
-            spread = np.hypot(belief.std(at), scale * np.sqrt(noise + 1e-6))
-            assert found.mean[row, left] == pytest.approx(belief.mean(at)[0], rel=1e-6)
-            assert found.std[row, left] == pytest.approx(spread[0], rel=1e-6)
-
-
-def test_values_left_out_keep_their_units() -> None:
-    rng = np.random.default_rng(4)
-    X = rng.uniform(-1.0, 1.0, (10, 2))
-    y = np.sin(3.0 * X[:, 0]) + X[:, 1]
-    found = GaussianProcess().leave_one_out(X, np.array([y, 1e3 * y - 7.0]))
-    assert found.mean[1] == pytest.approx(1e3 * found.mean[0] - 7.0, rel=1e-4)
-    assert found.std[1] == pytest.approx(1e3 * found.std[0], rel=1e-4)
