@@ -28,18 +28,12 @@ FAMILY_OPTIONS: Mapping[str, Options] = MappingProxyType(
                 "n_restarts": 3,
                 "length_scale_prior": "dimension",
                 "amplitude_bounds": (1e-5, 1e2),
-                "alpha": 1e-8,
+                "alpha": 1e-9,
             }
         ),
     }
 )
 """What a name alone stands for; with options of its own it is taken as it is written."""
-
-ALONE_BEYOND_FEW_INPUTS: Mapping[str, Options] = MappingProxyType(
-    {"gp": MappingProxyType({"alpha": 1e-9})}
-)
-"""What takes their place beyond `FEW_INPUTS` coordinates, where exact steps rarely close: a
-smaller diagonal, with which proofs take longer and runs end lower on smooth functions."""
 
 OPTIONS_FOR_SOME_INPUTS: Mapping[str, Options] = MappingProxyType(
     {"brvfl": MappingProxyType({"n_hidden": 100})}
@@ -127,8 +121,6 @@ def warp_for(given: object, surrogate: Surrogate) -> object:
 def _options(name: str, dimension: int, alone: bool) -> Options:
     """Return a family's options in so many coordinates."""
     chosen = dict(FAMILY_OPTIONS.get(name, {})) if alone else {}
-    if alone and dimension > FEW_INPUTS:
-        chosen |= ALONE_BEYOND_FEW_INPUTS.get(name, {})
     if FEW_INPUTS < dimension <= SOME_INPUTS:
         chosen |= OPTIONS_FOR_SOME_INPUTS.get(name, {})
     if dimension >= MANY_INPUTS:

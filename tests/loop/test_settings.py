@@ -118,9 +118,9 @@ def test_names_without_sizes_get_those_that_suit_the_dimension() -> None:
 def test_a_name_alone_gets_the_options_of_its_family() -> None:
     ours = {"kernel": "matern", "ard": True, "n_restarts": 3, "length_scale_prior": "dimension"}
     ours["amplitude_bounds"] = (1e-5, 1e2)
-    for dimension, alpha in ((1, 1e-8), (4, 1e-8), (5, 1e-9), (20, 1e-9)):
+    for dimension in (1, 4, 5, 20):
         alone = surrogate_for("gp", dimension)
-        assert alone == nm.surrogates.create("gp", alpha=alpha, **ours)
+        assert alone == nm.surrogates.create("gp", alpha=1e-9, **ours)
     written = surrogate_for("gp:kernel=rbf", 2)
     assert nm.surrogates.create(written) == nm.surrogates.create("gp", kernel="rbf")
 
