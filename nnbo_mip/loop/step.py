@@ -42,7 +42,7 @@ STARTS = 5
 LEAST_SHARE = 0.2
 """Part of the time of an ask that is left for maximizing, however long the fit took."""
 
-QUICK_SHARE = 0.1
+QUICK_SHARE = 0.25
 """Of that time that a search without a proof may take."""
 
 
