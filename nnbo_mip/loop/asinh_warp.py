@@ -6,9 +6,8 @@ lies,
     v_i = y* - s asinh((y* - y_i) / s),
 
 which is y_i to first order where the gap y* - y_i is much smaller than s, and y* - s log(2 gap / s)
-where it is much larger. As a run comes nearer to the optimum so does half of its values, and s
-shrinks with them: what is still to be gained is never small beside what the model sees. Beyond y*
-nothing changes, v = y, so improvements keep their units.
+where it is much larger. As good values gather about the optimum s shrinks with their gaps. Beyond
+y* nothing changes, v = y, so improvements keep their units.
 
 >>> from nnbo_mip.loop.warping import warp_of
 >>> warped = warp_of("asinh:share=0.5").learn([-1e6, -40.0, 1.0, 2.0, 3.0])

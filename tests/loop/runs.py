@@ -11,6 +11,7 @@ import numpy as np
 
 from nnbo_mip.loop.optimizer import BayesianOptimizer
 from nnbo_mip.loop.suggestion import Suggestion
+from nnbo_mip.maximizers.proposal import Proposal
 from nnbo_mip.space import Space
 
 BOX = Space.box([99.0, -3.0], [101.0, -1.0])
@@ -69,3 +70,20 @@ def no_space() -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def proposal_at(x: Any) -> Proposal:
+    """Return the answer of a maximizer that proves nothing: this point, or none."""
+    return Proposal(
+        x=None if x is None else np.atleast_1d(np.asarray(x, dtype=np.float64)),
+        value=0.0,
+        bound=np.inf,
+        gap=np.inf,
+        status="infeasible" if x is None else "heuristic",
+        kind="none",
+        engine="stub",
+        head="ucb",
+        maximizer="stub",
+        seconds=0.0,
+        evaluations=1,
+    )

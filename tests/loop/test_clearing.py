@@ -8,25 +8,10 @@ import pytest
 from nnbo_mip.loop.clearing import ROUNDS, cleared
 from nnbo_mip.maximizers.proposal import Proposal
 from nnbo_mip.network.affine import FloatArray
+from tests.loop.runs import proposal_at
 
 AWAY = 0.1
 SEEN = np.array([[0.0], [0.19], [0.9], [-0.8]])
-
-
-def proposal_at(x: float | None) -> Proposal:
-    return Proposal(
-        x=None if x is None else np.array([x]),
-        value=0.0,
-        bound=np.inf,
-        gap=np.inf,
-        status="infeasible" if x is None else "heuristic",
-        kind="none",
-        engine="stub",
-        head="ucb",
-        maximizer="stub",
-        seconds=0.0,
-        evaluations=1,
-    )
 
 
 class Nearest:

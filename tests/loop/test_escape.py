@@ -15,6 +15,7 @@ from nnbo_mip.loop.escape import NoEscape, escape_of, is_near
 from nnbo_mip.loop.exclude import Exclude, smallest_distance
 from nnbo_mip.maximizers.proposal import Proposal
 from nnbo_mip.space import Categorical, Domain, Integer, Real, Space
+from tests.loop.runs import proposal_at
 
 # One dimension, 8 starts, n = 15 steps, p = 4, i = 0 … 15.
 TABLES = {
@@ -38,22 +39,6 @@ TABLES = {
 
 LINE = Space.box([-1.0], [1.0]).model()
 SQUARE = Space.box([99.0, -3.0], [101.0, -1.0]).model()
-
-
-def proposal_at(x: Any) -> Proposal:
-    return Proposal(
-        x=None if x is None else np.atleast_1d(np.asarray(x, dtype=np.float64)),
-        value=0.0,
-        bound=np.inf,
-        gap=np.inf,
-        status="infeasible" if x is None else "heuristic",
-        kind="none",
-        engine="stub",
-        head="ucb",
-        maximizer="stub",
-        seconds=0.0,
-        evaluations=1,
-    )
 
 
 @dataclass
