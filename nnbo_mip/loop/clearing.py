@@ -22,12 +22,15 @@ the ask is up, all of them are."""
 Search = Callable[[FloatArray | None, FloatArray | None], Proposal]
 """From the points (k, d) to keep away from and a point (d,) worth a try, if any, to a maximum."""
 
+Quick = Callable[[FloatArray | None], Proposal]
+"""From the points (k, d) to keep away from to what may be a maximum."""
+
 
 def cleared(
     seen: FloatArray,
     away: float,
     search: Search,
-    quick: Search | None,
+    quick: Quick | None,
     is_late: Callable[[], bool],
 ) -> Proposal:
     """Maximize at a distance from all known points.
@@ -48,7 +51,7 @@ def cleared(
     excluded, guess = np.zeros(len(seen), dtype=np.bool_), None
     if quick is not None:
         for _ in range(ROUNDS):
-            foreseen = quick(_chosen(seen, excluded), None).x
+            foreseen = quick(_chosen(seen, excluded)).x
             if foreseen is None or is_late():
                 break
             in_the_way = _in_the_way(seen, foreseen, away)

@@ -19,7 +19,7 @@ from nnbo_mip.acquisitions.abstract import Acquisition
 from nnbo_mip.errors import InputError
 from nnbo_mip.exact.monitor import Progress, ProgressCallback
 from nnbo_mip.loop.answer import suggested
-from nnbo_mip.loop.clearing import Search, cleared
+from nnbo_mip.loop.clearing import Quick, cleared
 from nnbo_mip.loop.region_box import region_of_step
 from nnbo_mip.loop.regions import Extent
 from nnbo_mip.loop.sample import Sample
@@ -201,7 +201,7 @@ class Step:
             lambda: self._left() <= 0.0,
         )
 
-    def _quick(self, c: float, away: float) -> Search | None:
+    def _quick(self, c: float, away: float) -> Quick | None:
         """Return a search without a proof, None where it would spare nothing.
 
         On networks a proof is often the quicker of the two.
@@ -216,7 +216,7 @@ class Step:
             return None
         starts = self._sample.best(STARTS)
 
-        def quick(excluded: FloatArray | None, guess: FloatArray | None) -> Proposal:
+        def quick(excluded: FloatArray | None) -> Proposal:
             domain = self._reach if excluded is None else self._reach.away_from(excluded, away)
             request = Request(
                 time_limit=QUICK_SHARE * self._settings.time_limit,

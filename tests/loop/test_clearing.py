@@ -26,7 +26,7 @@ class Nearest:
     def __init__(self) -> None:
         self.asked: list[tuple[tuple[float, ...], float | None]] = []
 
-    def __call__(self, excluded: FloatArray | None, guess: FloatArray | None) -> Proposal:
+    def __call__(self, excluded: FloatArray | None, guess: FloatArray | None = None) -> Proposal:
         points = np.round(np.linspace(-1.0, 1.0, 201), 2)
         holes = np.empty(0) if excluded is None else excluded[:, 0]
         self.asked.append((tuple(holes.tolist()), None if guess is None else float(guess[0])))
@@ -62,7 +62,7 @@ def test_a_quick_search_spares_rounds_and_leaves_its_point() -> None:
 @pytest.mark.parametrize("foreseen", [0.5, 0.9, None])
 def test_a_quick_search_that_errs_does_no_harm(foreseen: float | None) -> None:
     search = Nearest()
-    found = cleared(SEEN, AWAY, search, lambda excluded, guess: proposal_at(foreseen), never)
+    found = cleared(SEEN, AWAY, search, lambda excluded: proposal_at(foreseen), never)
     assert found.x is not None
     assert found.x.tolist() == [-0.1]
 

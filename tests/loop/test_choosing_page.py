@@ -1,0 +1,99 @@
+"""docs/choosing.md against what is taken where nothing is chosen."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import nnbo_mip as nm
+from nnbo_mip.loop.settings import DOORS, Settings
+from nnbo_mip.space import Space
+from nnbo_mip.surrogates.families import registry as surrogates
+
+PAGE = (Path(__file__).parents[2] / "docs" / "choosing.md").read_text(encoding="utf-8")
+
+
+def settings(dimension: int = 2, **options: Any) -> Settings:
+    """Return the settings of a run in so many dimensions."""
+    return nm.BayesianOptimizer(Space.box([0.0] * dimension, [1.0] * dimension), **options).settings
+
+
+def rows(first_cell: str) -> list[list[str]]:
+    """Return the rows of the table whose head begins so."""
+    lines = PAGE.partition(f"| {first_cell} |")[2].splitlines()[2:]
+    end = next(k for k, line in enumerate(lines) if not line.startswith("|"))
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[:end]]
+    assert cells
+    return cells
+
+
+def taken(option: str, condition: str) -> str:
+    """Return what the page says of an option under a condition."""
+    current = ""
+    for name, when, what in rows("left open"):
+        current = name.strip("`") or current
+        if current == option and condition in when:
+            return what
+    raise AssertionError(f"the page says nothing of {option!r} with {condition!r}")
+
+
+def code(text: str) -> str:
+    """Return the first piece of code in a cell."""
+    found = re.search(r"`([^`]+)`", text)
+    assert found is not None, text
+    return found[1]
+
+
+def test_the_family_and_its_options() -> None:
+    assert settings().surrogate.name == code(taken("surrogate", ""))
+    (name, dimension, options), *others = rows("name")
+    assert (name, dimension) == (f"`{settings().surrogate.name}`, alone", "all")
+    for d in (1, 5, 20):
+        assert settings(d).surrogate == surrogates.create(code(options))
+        assert settings(d, surrogate=code(name)).surrogate == settings(d).surrogate
+    beyond = {"brvfl": (4, 5, 6, 7), "nomu": (7, 8, 30)}
+    assert {code(name) for name, *_ in others} == set(beyond)
+    for cell, coordinates, what in others:
+        family = code(cell)
+        first, last = coordinates.split(" and ")
+        for d in beyond[family]:
+            holds = int(first) <= d and (last == "more" or d <= int(last))
+            expected = f"{family}:{code(what)}" if holds else family
+            assert settings(d, surrogate=family).surrogate == surrogates.create(expected)
+
+
+def test_acquisitions_and_warps() -> None:
+    for family in ("nomu", "tpe", "bore", "boggn"):
+        assert settings(surrogate=family).acquisition.name == code(
+            taken("acquisition", f"`{family}`")
+        )
+    for family in ("gp", "brvfl", "deep_ensemble"):
+        assert settings(surrogate=family).acquisition.name == code(
+            taken("acquisition", "all other")
+        )
+        condition = "`gp`" if family == "gp" else "all other"
+        expected = DOORS["warp"](code(taken("warp", condition)))
+        assert settings(surrogate=family).warp == expected
+
+
+def test_escape_maximizer_region_and_starts() -> None:
+    chosen = settings()
+    said = taken("escape", "")
+    (distance,) = map(float, re.findall(r"([\d.]+\d) away", said))
+    assert chosen.escape.name == code(said)
+    for step in (0, 7, 500):
+        assert chosen.escape.eps(step, 12, 2) == pytest.approx(distance, rel=1e-12)
+    said = taken("maximizer", "")
+    assert chosen.maximizer.name == code(said)
+    assert f", {chosen.time_limit:g} s an ask" in said
+    for d, condition in ((1, "up to 6"), (6, "up to 6"), (7, "7 and more"), (40, "7 and more")):
+        what = taken("region", condition)
+        assert settings(d).region == DOORS["region"](None if what == "none" else code(what))
+    assert taken("initial", "") == "8 + 2 d Sobol points"
+    for d in (1, 4):
+        assert chosen.initial.name == "sobol"
+        run = nm.BayesianOptimizer(Space.box([0.0] * d, [1.0] * d))
+        assert all(asked.is_initial for asked in run.ask(8 + 2 * d))
