@@ -105,17 +105,20 @@ def region_for(given: object, dimension: int) -> object:
     return REGION if dimension > SOME_INPUTS else None
 
 
-def warp_for(given: object, surrogate: Surrogate) -> object:
-    """Return a warp, that of a family where it is left open.
+def warp_for(given: object, surrogate: Surrogate, dimension: int) -> object:
+    """Return a warp, by the family and the number of coordinates where it is left open.
 
     Parameters
     ----------
     given : None, str, mapping or Warp
     surrogate : Surrogate
+    dimension : int
     """
     if given != AUTO:
         return given
-    return "asinh" if surrogate.name == "gp" else "half_rank"
+    # Within the trust region that is taken beyond, runs ended lower with ranks.
+    is_bent = surrogate.name == "gp" and dimension <= SOME_INPUTS
+    return "asinh" if is_bent else "half_rank"
 
 
 def _options(name: str, dimension: int, alone: bool) -> Options:

@@ -68,7 +68,7 @@ class BayesianOptimizer:
         What models make of values: ``half_rank`` leaves the better half alone and tames the
         others, whose order alone is learned; ``asinh`` makes of large gaps to the best value
         their logarithm; None or ``none`` takes all as they are; ``auto`` is ``asinh`` for Gaussian
-        processes, ``half_rank`` for others.
+        processes with up to six coordinates, ``half_rank`` for all others.
     gap : float
         At which a proof may stop; see `maximize`.
     time_limit : float

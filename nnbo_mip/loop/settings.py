@@ -110,7 +110,7 @@ class Settings:
         given["surrogate"] = surrogate
         given["acquisition"] = acquisition_for(given["acquisition"], surrogate)
         given["region"] = region_for(given["region"], dimension)
-        given["warp"] = warp_for(given["warp"], surrogate)
+        given["warp"] = warp_for(given["warp"], surrogate, dimension)
         made: dict[str, Any] = {name: door(given[name]) for name, door in DOORS.items()}
         settings = cls(
             space=made_space,

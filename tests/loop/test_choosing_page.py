@@ -74,9 +74,10 @@ def test_acquisitions_and_warps() -> None:
         assert settings(surrogate=family).acquisition.name == code(
             taken("acquisition", "all other")
         )
-        condition = "`gp`" if family == "gp" else "all other"
-        expected = DOORS["warp"](code(taken("warp", condition)))
-        assert settings(surrogate=family).warp == expected
+        for d in (1, 6, 7, 30):
+            condition = "up to 6" if family == "gp" and d <= 6 else "all other"
+            expected = DOORS["warp"](code(taken("warp", condition)))
+            assert settings(d, surrogate=family).warp == expected
 
 
 def test_escape_maximizer_region_and_starts() -> None:

@@ -231,4 +231,6 @@ def test_n_is_a_number_of_points() -> None:
 )
 def test_a_warp_that_is_left_open_is_that_of_the_family(surrogate: object, warp: str) -> None:
     assert BayesianOptimizer([(0.0, 1.0)], surrogate).settings.warp == warp_of(warp)
+    assert BayesianOptimizer([(0.0, 1.0)] * 6, surrogate).settings.warp == warp_of(warp)
+    assert BayesianOptimizer([(0.0, 1.0)] * 7, surrogate).settings.warp == warp_of("half_rank")
     assert BayesianOptimizer([(0.0, 1.0)], surrogate, warp=None).settings.warp == warp_of("none")
