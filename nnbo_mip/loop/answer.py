@@ -75,7 +75,6 @@ def suggested(
         doublings=escaped.doublings,
         evaluations=proposal.evaluations,
         counters=proposal.counters,
-        time_limited=proposal.time_limited,
         message=" ".join(part for part in (proposal.message, escaped.message) if part),
         certificate_text="" if certificate is None else certificate.to_json(),
         proposal=proposal,

@@ -122,6 +122,7 @@ class Step:
         self._reach = self._domain
         if self._region is not None:
             self._reach = self._domain.restrict(self._region.lower, self._region.upper)
+        self._hurried = False  # whether the clock ended anything that the answer rests on
 
     def run(self) -> StepResult:
         """Return what to evaluate next."""
@@ -135,7 +136,7 @@ class Step:
             eps,
             self._reach,
             responds=self._responds,
-            should_stop=lambda: self._left() <= 0.0,
+            should_stop=self._is_late,
         )
         if escaped.proposal.x is None:
             raise InputError(
@@ -154,6 +155,7 @@ class Step:
         suggestion = replace(
             suggestion,
             region=self._region,
+            time_limited=self._hurried,
             message=" ".join(part for part in (suggestion.message, self._said) if part),
             seconds=time.perf_counter() - self._fitted,
             fit_seconds=self._fitted - self._started,
@@ -198,7 +200,7 @@ class Step:
             away,
             lambda excluded, guess: self._maximized(c, excluded, away, guess),
             self._quick(c, away),
-            lambda: self._left() <= 0.0,
+            self._is_late,
         )
 
     def _quick(self, c: float, away: float) -> Quick | None:
@@ -223,7 +225,7 @@ class Step:
                 seed=self._seed(Purpose.MAXIMIZE),
                 starts=starts[domain.admissible(starts)],
             )
-            return ASCENTS.maximize(Target(scorer, domain), request)
+            return self._noted(ASCENTS.maximize(Target(scorer, domain), request))
 
         return quick
 
@@ -236,7 +238,7 @@ class Step:
     ) -> Proposal:
         settings, starts = self._settings, self._sample.best(STARTS)
         whole = settings.time_limit
-        return maximize(
+        proposal = maximize(
             self._scaled(c),
             self._acquisition,
             self._reach,
@@ -253,6 +255,11 @@ class Step:
             starts=starts if guess is None else np.vstack([starts, guess]),
             progress=self._callback,
         )
+        return self._noted(proposal)
+
+    def _noted(self, proposal: Proposal) -> Proposal:
+        self._hurried |= proposal.time_limited
+        return proposal
 
     def _say(self, note: str) -> None:
         if self._callback is not None:
@@ -263,6 +270,11 @@ class Step:
 
     def _left(self) -> float:
         return self._settings.time_limit - (time.perf_counter() - self._started)
+
+    def _is_late(self) -> bool:
+        late = self._left() <= 0.0
+        self._hurried |= late
+        return late
 
     def _seed(self, purpose: Purpose) -> int:
         return seed_for(self._settings.seed, self._given.step, purpose)

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
+from nnbo_mip.loop import step
 from nnbo_mip.loop.designs import design_of
 from nnbo_mip.loop.seeds import Purpose, seed_for
+from nnbo_mip.maximizers.proposal import Proposal
 from nnbo_mip.space import Categorical, Integer, Real, Space
 from tests.loop.runs import BOX, advance, bowl, optimizer, same
 
@@ -244,6 +246,22 @@ def test_time_that_is_up_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked.time_limited
     assert asked.status in ("feasible", "heuristic")
     assert asked.bound >= asked.value
+
+
+def test_a_quick_search_that_the_clock_ended_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It foresees what is excluded; another run may end elsewhere, though the proof closed."""
+    quick = step.ASCENTS.maximize
+
+    def cut_short(self: Any, target: Any, request: Any) -> Proposal:
+        return replace(quick(target, request), time_limited=True)
+
+    options = {"surrogate": "gp", "maximizer": "bab"}
+    whole, cut = optimizer(**options), optimizer(**options)
+    assert not advance(whole, 5)[-1].time_limited
+    monkeypatch.setattr(type(step.ASCENTS), "maximize", cut_short)
+    asked = advance(cut, 5)[-1]
+    assert asked.status == "optimal"
+    assert asked.time_limited
 
 
 def test_many_observations_at_once_are_fitted_in_part() -> None:
