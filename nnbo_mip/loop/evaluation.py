@@ -10,6 +10,7 @@ import numpy as np
 
 from nnbo_mip.errors import InputError
 from nnbo_mip.loop.observation import as_value
+from nnbo_mip.loop.wording import as_reason
 
 Objective = Callable[[Any], Any]
 
@@ -41,9 +42,7 @@ def evaluated(f: Objective, x: Any) -> Outcome:
     try:
         returned = f(np.array(x) if isinstance(x, np.ndarray) else dict(x))
     except Exception as error:
-        said = str(error).partition("\n")[0]
-        name = type(error).__name__
-        return Outcome(None, f"{name}: {said}"[:SHOWN] if said else name, error)
+        return Outcome(None, as_reason(error)[:SHOWN], error)
     try:
         return Outcome(as_value(returned))
     except InputError as error:

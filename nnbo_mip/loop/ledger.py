@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
-from nnbo_mip.errors import JournalError
+from nnbo_mip.errors import FileFormatError, JournalError
 from nnbo_mip.interruption import held
 from nnbo_mip.loop.events import Event
-from nnbo_mip.loop.journal import Journal
+from nnbo_mip.loop.journal import START, Journal, Place
 from nnbo_mip.loop.state import State
 
 
@@ -33,10 +37,12 @@ class Ledger:
     def __init__(self, empty: State, journal: Journal | None) -> None:
         self.journal = journal
         self._lock = threading.RLock()
-        self._written = empty, 0
-        self._waiting: list[Event] = []
-        self._state = empty
-        self.refresh()
+        self._empty = self._state = empty
+        self._written = empty, START
+        self._on_disk: list[Event] = []
+        self._not_on_disk: list[Event] = []
+        if journal is not None:
+            self._take(*journal.read())
 
     @property
     def state(self) -> State:
@@ -45,26 +51,30 @@ class Ledger:
 
     @property
     def waiting(self) -> tuple[Event, ...]:
-        """Events that are in memory but not on disk."""
-        return tuple(self._waiting)
+        """Events that are in memory but not in the journal, if there is one."""
+        return () if self.journal is None else tuple(self._not_on_disk)
 
     def refresh(self) -> None:
-        """Fold what other processes wrote."""
-        with self._lock, held():
+        """Fold what other processes wrote; JournalError if that cannot be known."""
+        with self._lock, held(), _with_a_remedy():
             if self.journal is not None:
                 self._take(*self.journal.read(self._written[1]))
 
     def add(self, events: Sequence[Event]) -> None:
-        """Let events happen; JournalError if they could not be written, and wait."""
+        """Let events happen; JournalError if they could not be written, and wait.
+
+        If the same ones happened already and still wait, they do not happen once more.
+        """
         with self._lock, held():
-            self._happen(events)
-            if self.journal is not None:
-                self.flush()
+            if not self._waits(events):
+                self._happen(events)
+            self.flush()
 
     def add_ask(self, event: Event, based_on: State) -> bool:
         """Let an ask happen unless somebody asked since `based_on`; return whether it did.
 
-        JournalError if it could not be written; it then waits.
+        If not, what they asked is known from here on. JournalError if the ask could not be
+        written; it then waits.
         """
         with self._lock, held():
             if len(self._state.suggestions) != len(based_on.suggestions):
@@ -73,42 +83,76 @@ class Ledger:
                 self._happen([event])
                 return True
             try:
-                batch = [*self._waiting, _as_stored(event)]
-                answer = self.journal.append(batch, self._written[1], if_nobody_asked=True)
+                with _with_a_remedy():
+                    batch = [*self._not_on_disk, _as_stored(event)]
+                    answer = self.journal.append(batch, self._written[1], if_nobody_asked=True)
+                    self._take(*(answer or self.journal.read(self._written[1])))
             except JournalError:
                 self._happen([event])
                 raise
-            if answer is None:
-                return False
-            self._take(*answer)
-            return True
-
-    def holds_waiting(self, events: Sequence[Event]) -> bool:
-        """Whether the same things already happened, and wait to be written."""
-        waiting = [_but_for_the_ask(event) for event in self._waiting]
-        return all(_but_for_the_ask(_as_stored(event)) in waiting for event in events)
+            return answer is not None
 
     def flush(self) -> None:
         """Write what waits; JournalError if that fails."""
-        with self._lock, held():
-            if self.journal is not None and self._waiting:
-                answer = self.journal.append(self._waiting, self._written[1])
+        with self._lock, held(), _with_a_remedy():
+            if self.journal is not None and self._not_on_disk:
+                answer = self.journal.append(self._not_on_disk, self._written[1])
                 if answer is not None:
                     self._take(*answer)
+
+    def save(self, path: str | Path, meta: Mapping[str, Any]) -> None:
+        """Write all events to a new journal, which is that of the run from then on.
+
+        Parameters
+        ----------
+        path : path
+        meta : mapping
+            What the journal says of the run as a whole.
+        """
+        with self._lock, held():
+            if self.journal is not None:
+                meta = {**meta, "run": self.journal.run}
+            events = [*self._on_disk, *self._not_on_disk]
+            self.journal = Journal.create(path, meta, events)
+            self._written = self._empty, START
+            self._on_disk, self._not_on_disk = [], events
+            self.refresh()
+
+    def _waits(self, events: Sequence[Event]) -> bool:
+        """Whether the same things already happened, and wait to be written.
+
+        What answers an open ask is new, whatever was told of the same point before.
+        """
+        answers = any(event.content.get("answers") is not None for event in events)
+        if answers or not self.waiting:
+            return False
+        return _told(map(_as_stored, events)) <= _told(self.waiting)
 
     def _happen(self, events: Sequence[Event]) -> None:
         happened = [_as_stored(event) for event in events]
         self._state = self._state.after(happened)  # says what is wrong before anything is kept
-        if self.journal is not None:
-            self._waiting += happened
+        self._not_on_disk += happened
 
-    def _take(self, events: Sequence[Event], last: int) -> None:
+    def _take(self, events: Sequence[Event], last: Place) -> None:
         """Fold events that are on disk; those that wait come after them."""
         if events:
             self._written = self._written[0].after(events), last
+            self._on_disk += events
             keys = {event.key for event in events}
-            self._waiting = [event for event in self._waiting if event.key not in keys]
-            self._state = self._written[0].after(self._waiting)
+            self._not_on_disk = [event for event in self._not_on_disk if event.key not in keys]
+            self._state = self._written[0].after(self._not_on_disk)
+
+
+@contextmanager
+def _with_a_remedy() -> Iterator[None]:
+    """Make a JournalError of whatever is wrong with a journal in the middle of a run."""
+    try:
+        yield
+    except (FileFormatError, JournalError) as error:
+        said = str(error).removesuffix(".")
+        raise JournalError(
+            f"{said}, or keep the run in another file by optimizer.save(path)."
+        ) from error
 
 
 def _as_stored(event: Event) -> Event:
@@ -116,6 +160,10 @@ def _as_stored(event: Event) -> Event:
     return replace(event, content=json.loads(json.dumps(event.content, allow_nan=False)))
 
 
-def _but_for_the_ask(event: Event) -> tuple[str, dict[str, object]]:
-    """Return what an event says; one that is told again no longer answers anything."""
-    return event.kind, {key: value for key, value in event.content.items() if key != "answers"}
+def _told(events: Iterable[Event]) -> Counter[str]:
+    """Return how often events say the same; one that is told again no longer answers anything."""
+    said: Counter[str] = Counter()
+    for event in events:
+        content = {key: value for key, value in event.content.items() if key != "answers"}
+        said[json.dumps([event.kind, content], sort_keys=True)] += 1
+    return said

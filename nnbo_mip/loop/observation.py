@@ -10,6 +10,7 @@ import numpy as np
 
 from nnbo_mip.errors import InputError
 from nnbo_mip.loop.suggestion import Suggestion
+from nnbo_mip.loop.wording import shown
 from nnbo_mip.network.affine import FloatArray
 
 
@@ -60,24 +61,43 @@ def as_value(given: object) -> float:
     """
     if given is None:
         raise _not_a_number("None", "did you forget to return it?")
-    shown = f"{given!r:.60} of type {type(given).__name__}"
     try:
-        value: Any = given
-        if not isinstance(given, numbers.Number) and hasattr(given, "__array__"):
-            array = np.asarray(given)
-            if array.size != 1:
-                raise _not_a_number(f"an array of shape {array.shape}", "return one number a point")
-            value = array.reshape(()).item()
-        is_complex = isinstance(value, numbers.Complex) and not isinstance(value, numbers.Real)
-        if is_complex or isinstance(value, bool | np.bool_ | str | bytes):
-            raise _not_a_number(shown, "convert it")
-        return float(value)
+        value = _one_entry(given)
+        if _is_number(value):
+            return float(value)
     except OverflowError:  # an integer beyond all floats
         return float("inf")
     except InputError:
         raise
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise _not_a_number(shown, "convert it") from error
+    except Exception as error:  # whatever a method of somebody else raises
+        raise _not_a_number(_with_its_type(given), "convert it") from error
+    raise _not_a_number(_with_its_type(given), "convert it")
+
+
+def _one_entry(given: Any) -> Any:
+    """Return the entry of an array or a tensor; other things as they are."""
+    if isinstance(given, np.ma.MaskedArray) and np.ma.getmaskarray(given).any():
+        raise _not_a_number("a masked one", "fill it")
+    if isinstance(given, numbers.Number) or not hasattr(given, "__array__"):
+        return given
+    is_tensor = hasattr(given, "detach") and hasattr(given, "tolist")  # perhaps no array for NumPy
+    array = np.asarray(given.tolist() if is_tensor else given)
+    if array.size != 1:
+        raise _not_a_number(f"an array of shape {array.shape}", "return one number a point")
+    return array.reshape(())[()]
+
+
+def _is_number(value: Any) -> bool:
+    """Whether something is a real number, and not only convertible to one."""
+    if isinstance(value, bool | np.bool_ | str | bytes | np.timedelta64 | np.datetime64):
+        return False
+    if isinstance(value, numbers.Complex) and not isinstance(value, numbers.Real):
+        return False
+    return hasattr(value, "__float__") or hasattr(value, "__index__")
+
+
+def _with_its_type(given: object) -> str:
+    return f"{shown(given)} of type {type(given).__name__}"
 
 
 def _not_a_number(got: str, remedy: str) -> InputError:

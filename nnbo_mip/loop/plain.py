@@ -1,7 +1,8 @@
 """Options, points and numbers as JSON holds them, and back.
 
 An option object is written as ``{"name": …, field: value}``, all fields included, so that a later
-release with other defaults makes the same object of it.
+release with other defaults makes the same object of it. Only fields that are infinite by default,
+as a limit is where there is none, are left out: JSON has no infinity.
 """
 
 from __future__ import annotations
@@ -41,6 +42,14 @@ def described(made: object, given: object, create: Callable[[Any], object]) -> A
     return None
 
 
+def describes(description: Any, made: object) -> bool:
+    """Whether a stored description is that of an object; no registry is asked."""
+    try:
+        return bool(json.loads(json.dumps(_fields(made), allow_nan=False)) == description)
+    except (TypeError, ValueError):
+        return False
+
+
 def _fields(value: Any) -> Any:
     """Return an option object as a dict with its name, and NumPy's numbers as Python's."""
     if isinstance(value, np.generic):
@@ -54,8 +63,14 @@ def _fields(value: Any) -> Any:
     name = getattr(value, "name", None)
     if not isinstance(name, str):
         raise TypeError(f"{type(value).__name__} has no name")
-    names = [field.name for field in dataclasses.fields(value)]
-    return {"name": name, **{field: _fields(getattr(value, field)) for field in names}}
+    kept = [field.name for field in dataclasses.fields(value) if not _is_unlimited(value, field)]
+    return {"name": name, **{field: _fields(getattr(value, field)) for field in kept}}
+
+
+def _is_unlimited(value: Any, field: dataclasses.Field[Any]) -> bool:
+    """Whether a field is infinite and would be so without being written."""
+    held = getattr(value, field.name)
+    return isinstance(held, float) and math.isinf(held) and held == field.default
 
 
 def point_out(x: Any) -> Any:

@@ -12,7 +12,9 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from nnbo_mip.checks import check_choice, check_count
+import numpy as np
+
+from nnbo_mip.checks import check_choice, check_count, check_flag
 from nnbo_mip.errors import EvaluationWarning, InputError, JournalError, JournalWarning
 from nnbo_mip.loop.display import Display, displayed
 from nnbo_mip.loop.evaluation import Objective, evaluated
@@ -36,8 +38,10 @@ def run(
     """Run an optimizer; parameters as those of `nnbo_mip.optimize`."""
     check_count("n_evals", n_evals)
     check_choice("on_error", on_error, ("continue", "raise"))
-    for name, given in (("f", f), ("callback", callback)):
-        if given is not None and not callable(given):
+    if progress is not None:
+        check_flag("progress", progress)
+    for name, given in (("f", f), ("callback", callback or f)):
+        if not callable(given):
             raise InputError(f"{name} must be callable; got {given!r:.60}; pass a function of x.")
     started = time.perf_counter()
     display = Display(calls(optimizer), n_evals, _best(optimizer))
@@ -87,7 +91,8 @@ def _one(
             stacklevel=4,
         )
     try:
-        stop = callback is not None and callback(observation) is True
+        said = None if callback is None else callback(observation)
+        stop = isinstance(said, bool | np.bool_) and bool(said)
     except StopIteration:
         stop = True
     return "stopped by the callback" if stop else ""
@@ -105,7 +110,8 @@ def _result(
         parts.append("no evaluation has a value")
     if optimizer.unwritten:
         parts.append(
-            f"{optimizer.unwritten} events are not in the journal; see result.optimizer.flush()"
+            f"{optimizer.unwritten} events are not in the journal; see result.optimizer.flush() "
+            "and save(path)"
         )
     return OptimizeResult(
         x=None if best is None else best.x,

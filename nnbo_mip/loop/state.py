@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nnbo_mip.errors import FileFormatError, InputError
+from nnbo_mip.errors import FileFormatError
 from nnbo_mip.loop.events import Event
 from nnbo_mip.loop.observation import Observation
 from nnbo_mip.loop.plain import point_in
@@ -117,7 +117,14 @@ class State:
 
     def seen(self) -> FloatArray:
         """Return all points that were told or are pending (n, e), where models see them."""
-        rows = [told.z for told in self.observations] + [self.places[key] for key in self.pending]
+        return np.concatenate([self.told(), self._array(self.places[key] for key in self.pending)])
+
+    def told(self) -> FloatArray:
+        """Return all points that were told (n, e), where models see them."""
+        return self._array(told.z for told in self.observations)
+
+    def _array(self, points: Iterable[FloatArray]) -> FloatArray:
+        rows = list(points)
         return np.array(rows).reshape(len(rows), self.search.model().dimension)
 
 
@@ -140,11 +147,11 @@ class _Draft:
     def add(self, event: Event) -> None:
         try:
             {"ask": self._ask, "tell": self._tell, "forget": self._forget}[event.kind](event)
-        except (KeyError, TypeError, InputError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise FileFormatError(
                 f"an event of kind {event.kind!r} must hold what a run writes; event {event.key} "
-                f"does not ({type(error).__name__}: {error}); the journal was changed by hand, or "
-                "by another program."
+                f"does not ({type(error).__name__}: {error}), as if the journal had been changed "
+                "by hand, or by another program; restore it from a copy."
             ) from error
 
     def finished(self) -> State:

@@ -15,8 +15,10 @@ from nnbo_mip.loop.observation import as_value
 from nnbo_mip.loop.plain import point_out
 from nnbo_mip.loop.state import State
 from nnbo_mip.loop.suggestion import Suggestion
+from nnbo_mip.loop.wording import as_reason, shown
 from nnbo_mip.space.abstract import Dimension, NumericDimension
 from nnbo_mip.space.arrays import FloatArray, as_floats
+from nnbo_mip.space.points import plain
 from nnbo_mip.space.space import Space
 
 DIGITS = 1e-6
@@ -29,7 +31,7 @@ LARGEST_DIFFERENCE = 1e-3
 
 
 def tellings(
-    state: State, x: object, y: object, failed: object, noise: object, reason: str
+    state: State, x: object, y: object, failed: object, noise: object, reason: object
 ) -> list[Event]:
     """Return the events of telling one point or a batch; InputError before any of them.
 
@@ -45,10 +47,11 @@ def tellings(
     values = [y] if single else _column(y, n, "y")
     failures = [failed] if single else _column(failed, n, "failed", one_for_all=True)
     deviations = [noise] if single else _column(noise, n, "noise", one_for_all=True)
+    said = as_reason(reason)
     open_asks = dict.fromkeys(state.pending)
     events = []
     for point, value, lost, deviation in zip(points, values, failures, deviations, strict=True):
-        number, why = _outcome(value, lost, reason)
+        number, why = _outcome(value, lost, said)
         spread = None if deviation is None else check_number("noise", deviation, least=0.0)
         place = state.space.encode(point)[0]
         answers = _answered(state, open_asks, place)
@@ -70,8 +73,8 @@ def pending_key(state: State, x: object) -> str:
     found = None if place is None else _answered(state, state.pending, place)
     if found is None:
         raise InputError(
-            f"x must be a pending point; got {x!r:.80}; pending are {len(state.pending)} points; "
-            "see optimizer.pending."
+            f"x must be a pending point; got {shown(x, 80)}; pending are {len(state.pending)} "
+            "points; see optimizer.pending."
         )
     return found
 
@@ -82,6 +85,7 @@ def _points(state: State, x: object) -> tuple[list[Any], bool]:
         x = x.x
     if isinstance(x, list | tuple):
         x = [entry.x if isinstance(entry, Suggestion) else entry for entry in x]
+    x = plain(x)
     space = state.space
     if space.is_named:
         single = isinstance(x, Mapping)
@@ -134,8 +138,9 @@ def _column(values: object, n: int, name: str, one_for_all: bool = False) -> lis
     """Return one entry a point."""
     if values is None:
         return [None] * n
-    entries = list(values) if isinstance(values, Iterable) else [values]
-    if one_for_all and not isinstance(values, Iterable):
+    is_one = not isinstance(values, Iterable) or getattr(values, "ndim", 1) == 0
+    entries = [values] if is_one else list(values)  # type: ignore[call-overload]
+    if one_for_all and is_one:
         entries = entries * n
     if len(entries) != n:
         raise InputError(

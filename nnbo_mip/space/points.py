@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from nnbo_mip.errors import InputError
-from nnbo_mip.space.arrays import as_points
+from nnbo_mip.space.arrays import as_floats, as_points
 
 
 def read_array(x: object, dimension: int) -> tuple[list[Sequence[Any]], bool]:
     """Return the columns of a point (d,) or of points (n, d), and whether it was one point."""
-    single = np.ndim(x) == 1 and np.size(x) > 0  # type: ignore[arg-type]
-    return list(as_points(x, dimension).T), single
+    array = as_floats(plain(x), "x")
+    return list(as_points(array, dimension).T), array.ndim == 1 and array.size > 0
 
 
 def read_dicts(x: object, names: tuple[str, ...]) -> tuple[list[Sequence[Any]], bool]:
@@ -61,4 +61,18 @@ def _row(point: object, names: tuple[str, ...]) -> list[Any]:
         raise InputError(
             f"x must be a dict with the keys {list(names)}; {missing[0]!r} is missing; add it."
         )
-    return [point[name] for name in names]
+    return [plain(point[name]) for name in names]
+
+
+def plain(x: Any) -> Any:
+    """Return tensors as lists of numbers, other things as they are; refuse what stands for none."""
+    if isinstance(x, float | int | str):
+        return x
+    if isinstance(x, list | tuple):
+        return [plain(entry) for entry in x]
+    if isinstance(x, np.ma.MaskedArray) and np.ma.getmaskarray(x).any():
+        raise InputError(f"x must have a value in every entry; got {x!r:.80}; fill what is masked.")
+    if getattr(getattr(x, "dtype", None), "kind", "") in ("m", "M"):
+        raise InputError(f"x must be made of numbers; got {x!r:.80}; convert times to one unit.")
+    # A tensor that is learned, or of a type that NumPy lacks, is no array; torch is not imported.
+    return x.tolist() if hasattr(x, "detach") and hasattr(x, "tolist") else x
