@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import abc
-from typing import ClassVar
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +33,15 @@ class Acquisition(abc.ABC):
 
     proposes: ClassVar[bool] = False
     """Whether it chooses a point itself, instead of scoring points: then it is a `Criterion`."""
+
+    values_of_y: ClassVar[tuple[str, ...]] = ("incumbent",)
+    """Options that are values of y, which a run turns and bends as it does what it was told."""
+
+    scores_y: ClassVar[bool] = False
+    """Whether a score is a value of y: a run then takes a gap for a part of the values' spread."""
+
+    reads_noise: ClassVar[bool] = False
+    """Whether it reads the deviations that are told with values."""
 
     @property
     @abc.abstractmethod
@@ -74,6 +85,14 @@ class Acquisition(abc.ABC):
         """
         self.check_served(belief.family, belief.capabilities)
         return self.head(belief, Evidence.of(belief, X, y, noise, step))
+
+    def converted(self, convert: Callable[[float], float]) -> Self:
+        """Return it with its `values_of_y` in other units."""
+        made: Any = self
+        given = {name: getattr(self, name, None) for name in self.values_of_y}
+        new = {name: convert(value) for name, value in given.items() if value is not None}
+        converted: Self = replace(made, **new) if new else self
+        return converted
 
     def check_served(self, family: str, offered: frozenset[Capability]) -> None:
         """Refuse a family of beliefs that does not offer what is needed."""

@@ -29,6 +29,7 @@ class AugmentedEi(Acquisition):
     """
 
     name: ClassVar[str] = "aei"
+    reads_noise: ClassVar[bool] = True
 
     incumbent: float | None = None
     noise: float | None = None

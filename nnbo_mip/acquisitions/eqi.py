@@ -29,6 +29,7 @@ class ExpectedQuantileImprovement(Acquisition):
     """
 
     name: ClassVar[str] = "eqi"
+    reads_noise: ClassVar[bool] = True
 
     incumbent: float | None = None
     noise: float | None = None

@@ -50,6 +50,8 @@ class OneStage(Criterion):
         Stands for the best value so far.
     """
 
+    values_of_y: ClassVar[tuple[str, ...]] = ("incumbent", "target")
+
     target: float | None = None
     levels: tuple[float, ...] = (0.01, 0.1, 0.5)
     samples: int = 100

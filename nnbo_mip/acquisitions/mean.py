@@ -22,6 +22,7 @@ class Mean(Acquisition):
     """
 
     name: ClassVar[str] = "mean"
+    scores_y: ClassVar[bool] = True
 
     incumbent: float | None = None
 

@@ -35,6 +35,7 @@ class MaxValueEntropySearch(Acquisition):
     """
 
     name: ClassVar[str] = "mes"
+    values_of_y: ClassVar[tuple[str, ...]] = ("incumbent", "optimum")
 
     incumbent: float | None = None
     optimum: float | None = None

@@ -25,6 +25,7 @@ class ThompsonSample(Acquisition):
     """
 
     name: ClassVar[str] = "ts"
+    scores_y: ClassVar[bool] = True
 
     seed: int = 0
     incumbent: float | None = None

@@ -28,6 +28,7 @@ class UpperConfidenceBound(Acquisition):
     """
 
     name: ClassVar[str] = "ucb"
+    scores_y: ClassVar[bool] = True
 
     beta: Scheduled = 1.0
     factor: float = 1.0

@@ -58,23 +58,33 @@ class Asinh(Warp):
         """Return the warped values."""
         told = np.array(y, dtype=np.float64)
         if not len(told):
-            return Warped(told, as_floats)
+            return Warped(told, as_floats, as_floats)
         best = float(told.max())
         # Halves, as the difference of the largest numbers is not finite.
         half_gaps = 0.5 * best - 0.5 * told
         half_width = float(np.quantile(half_gaps, self.share))
         if not half_width > 0.0:
-            return Warped(told, as_floats)
-        with np.errstate(over="ignore"):
-            ratios = np.minimum(half_gaps / half_width, LARGEST)
-            bent = best - 2.0 * (half_width * np.arcsinh(ratios))
+            return Warped(told, as_floats, as_floats)
+
+        def inward(y: npt.ArrayLike) -> FloatArray:
+            """Bend what is worse than the best."""
+            given = as_floats(y)
+            with np.errstate(over="ignore"):
+                ratios = np.clip((0.5 * best - 0.5 * given) / half_width, 0.0, LARGEST)
+                bent = best - 2.0 * (half_width * np.arcsinh(ratios))
+            return np.maximum(given, np.minimum(bent, best))
+
+        values = inward(told)
+        worst = float(values.min())
+        steepest = float(np.hypot(1.0, min(float(half_gaps.max()) / half_width, LARGEST)))
 
         def outward(v: npt.ArrayLike) -> FloatArray:
-            """Undo it; what is worse than the smallest number is that number."""
+            """Undo it; what is worse than all that was told goes on as steeply as there."""
             given = as_floats(v)
+            inner = np.maximum(given, worst)
             with np.errstate(over="ignore"):
-                wanted = np.maximum((0.5 * best - 0.5 * given) / half_width, 0.0)
-                gaps = 2.0 * (half_width * np.sinh(wanted))
+                wanted = np.maximum((0.5 * best - 0.5 * inner) / half_width, 0.0)
+                gaps = 2.0 * (half_width * np.sinh(wanted)) + steepest * (inner - given)
             return np.where(given < best, np.maximum(best - gaps, -LARGEST), given)
 
-        return Warped(np.clip(bent, told, best), outward)
+        return Warped(values, inward, outward)

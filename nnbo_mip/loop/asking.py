@@ -14,6 +14,7 @@ from nnbo_mip.errors import SolverError, TrainingError
 from nnbo_mip.exact.monitor import ProgressCallback
 from nnbo_mip.loop.events import Event, asked
 from nnbo_mip.loop.given_design import Given
+from nnbo_mip.loop.learning import learned
 from nnbo_mip.loop.regions import Extent
 from nnbo_mip.loop.sample import Sample
 from nnbo_mip.loop.seeds import Purpose, seed_for
@@ -71,12 +72,13 @@ class Asking:
         try:
             given = self._given(state, stage, sample, len(design), extent)
             result = Step(self._settings, given, callback).run()
-        except (TrainingError, SolverError, np.linalg.LinAlgError) as error:
+        except (TrainingError, SolverError, np.linalg.LinAlgError, ArithmeticError) as error:
             return self._extra(state, stage, f"no model chose this point: {error}"), None
         proposal = result.suggestion.proposal
         place = self._place(result.suggestion)
-        restart = self._settings.restart
-        if restart.is_due(place, state.seen()):
+        restart, wanted = self._settings.restart, result.wanted
+        repeats = restart.is_due(place, state.seen())
+        if repeats or (wanted is not None and restart.is_due(wanted, state.told())):
             repeated = "the model repeated a point, so the run restarts."
             restarted = self._restart(state, stage, restart.keep, repeated)
             if restarted is not None:
@@ -184,7 +186,8 @@ class Asking:
             if kept is not None and kept[0] == told and kept[1].equals(sample):
                 return kept[2]
             seed = seed_for(self._settings.seed, told, Purpose.BELIEVE)
-            belief = seeded(self._settings.surrogate, seed).fit(sample.X, sample.y)
+            surrogate = seeded(self._settings.surrogate, seed)
+            belief = learned(surrogate, sample.X, sample.y, sample.noise)
             self._belief = told, sample, belief
             return belief
 

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Self, overload
+from typing import Any, Self, overload
 
 import numpy.typing as npt
 
@@ -25,6 +25,7 @@ from nnbo_mip.loop.ledger import Ledger
 from nnbo_mip.loop.observation import Observation
 from nnbo_mip.loop.optimize_result import OptimizeResult
 from nnbo_mip.loop.provenance import provenance
+from nnbo_mip.loop.rehearsal import rehearse
 from nnbo_mip.loop.settings import DOORS, Settings
 from nnbo_mip.loop.state import State
 from nnbo_mip.loop.suggestion import Suggestion
@@ -140,8 +141,10 @@ class BayesianOptimizer:
             "warp": warp,
         }
         settings = Settings.of(space, options, direction, gap, time_limit, most_fitted, steps, seed)
-        file = None if journal is None else Journal.create(journal, provenance(settings))
-        self._begin(settings, file)
+        rehearse(settings)
+        settings.escape.check_steps(settings.steps)  # not in `open`: what has begun can go on
+        meta = provenance(settings)
+        self._begin(settings, None if journal is None else Journal.create(journal, meta), meta)
 
     @classmethod
     def open(cls, path: str | Path, pending: str = "again", **options: object) -> Self:
@@ -163,17 +166,19 @@ class BayesianOptimizer:
                 f"open takes the options {', '.join(DOORS)}; got {unknown[0]!r}; drop it."
             )
         journal = Journal.open(path)
-        stored = journal.meta().get("settings")
+        meta = journal.meta()
+        stored = meta.get("settings")
         if not isinstance(stored, Mapping):
             raise FileFormatError(f"the journal {str(path)!r} must hold settings; it has none.")
         optimizer = cls.__new__(cls)
-        optimizer._begin(Settings.from_dict(stored, options), journal)
+        optimizer._begin(Settings.from_dict(stored, options), journal, meta)
         if pending == "again":
             optimizer.ask_again()
         return optimizer
 
-    def _begin(self, settings: Settings, journal: Journal | None) -> None:
+    def _begin(self, settings: Settings, journal: Journal | None, meta: Mapping[str, Any]) -> None:
         self._settings = settings
+        self._meta = meta
         self._asking = Asking(settings)
         self._one_asks = threading.Lock()
         self._again: list[str] = []
@@ -279,21 +284,17 @@ class BayesianOptimizer:
         noise : float, optional, or one a point of a batch
             Standard deviation of y.
         reason : str
-            Why it failed.
+            Why it failed; of an exception its name and first line are kept, of others their text.
 
         Notes
         -----
         If the journal cannot be written, JournalError says why. What was told is in memory
         all the same and is written by the next tell, ask or `flush` that succeeds; telling the
-        same again until then does not count twice.
+        same again until then does not count twice. `save` makes a new journal where the old one
+        was lost.
         """
-        self._refresh()
-        state = self._ledger.state
-        events = tellings(state, x, y, failed, noise, reason)
-        if self._ledger.waiting and self._ledger.holds_waiting(events):
-            self._ledger.flush()
-            return
-        self._ledger.add(events)
+        self._take_notice()
+        self._ledger.add(tellings(self._ledger.state, x, y, failed, noise, reason))
 
     def tell_table(
         self, table: object, value: str = "y", noise: str | None = None, outside: str = "refuse"
@@ -307,7 +308,7 @@ class BayesianOptimizer:
             frame, a dict of columns, or a pair (X, y).
         """
         past = read_table(table, self.space, value, noise, outside)
-        self._refresh()
+        self._take_notice()
         state, events = self._ledger.state, []
         for x, y, deviation in zip(past.x, past.y.tolist(), past.noise.tolist(), strict=True):
             told = None if math.isnan(deviation) else deviation
@@ -317,7 +318,7 @@ class BayesianOptimizer:
 
     def forget(self, x: object) -> None:
         """Drop a pending point, or suggestion, that will never be told."""
-        self._refresh()
+        self._take_notice()
         self._ledger.add([forgotten(pending_key(self._ledger.state, x))])
 
     def ask_again(self) -> None:
@@ -327,6 +328,18 @@ class BayesianOptimizer:
     def flush(self) -> None:
         """Write to the journal what could not be written before."""
         self._ledger.flush()
+
+    def save(self, path: str | Path) -> None:
+        """Write the whole run to a new file, which is its journal from then on.
+
+        This is for a run whose journal was deleted, damaged or replaced, or that had none.
+
+        Parameters
+        ----------
+        path : path
+            As for ``journal``.
+        """
+        self._ledger.save(path, self._meta)
 
     def run(
         self,
@@ -349,7 +362,11 @@ class BayesianOptimizer:
         return run(self, f, n_evals, callback, progress, on_error)
 
     def _ask(self, callback: ProgressCallback | None) -> Suggestion:
-        self._refresh()
+        unread = self._take_notice()
+        if unread is not None:
+            warnings.warn(
+                f"other processes' events are not known: {unread}", JournalWarning, stacklevel=3
+            )
         while self._again:
             key = self._again.pop(0)
             if key in self._ledger.state.pending:
@@ -359,22 +376,20 @@ class BayesianOptimizer:
             event, proposal = self._asking.next(state, callback)
             try:
                 if not self._ledger.add_ask(event, based_on=state):
-                    self._ledger.refresh()  # somebody else asked: think of their point too
-                    continue
+                    continue  # somebody else asked: think of their point too
             except JournalError as error:
                 warnings.warn(
                     f"a suggestion is not in the journal yet: {error}", JournalWarning, stacklevel=3
                 )
             return replace(self._ledger.state.suggestions[event.key], proposal=proposal)
 
-    def _refresh(self) -> None:
-        """Take notice of what other processes wrote, if the journal can be read."""
+    def _take_notice(self) -> JournalError | None:
+        """Take notice of what other processes wrote; return why that could not be read."""
         try:
             self._ledger.refresh()
         except JournalError as error:
-            warnings.warn(
-                f"other processes' events are not known: {error}", JournalWarning, stacklevel=4
-            )
+            return error
+        return None
 
     def __repr__(self) -> str:
         best = self.best

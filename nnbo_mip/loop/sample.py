@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nnbo_mip.loop.observation import Observation
-from nnbo_mip.loop.warping import Outward, Warp, as_floats
+from nnbo_mip.loop.warping import Inward, Outward, Warp, as_floats
 from nnbo_mip.space.arrays import BoolArray, FloatArray, IntArray
 
 HAIR = 1e-3
@@ -32,10 +32,15 @@ class Sample:
     X : (n, d) array
     y : (n,) array
         Finite; failures have a value.
-    noise : (m,) array or None
-        Deviations of those values whose deviation was told; None where none was.
+    noise : (n,) array or None
+        Deviations of the values from the function as models see them, NaN where none was told;
+        None where none was at all.
+    deviations : (m,) array or None
+        Those that were told, in the units of good values; None where none was.
     told : (n,) bool array
         False for failures.
+    inward : callable
+        Values in the units that were told, larger is better, as a model sees them.
     outward : callable
         Values as a model sees them, in the units that were told; larger is better.
     """
@@ -43,7 +48,9 @@ class Sample:
     X: FloatArray
     y: FloatArray
     noise: FloatArray | None
+    deviations: FloatArray | None
     told: BoolArray
+    inward: Inward = as_floats
     outward: Outward = as_floats
 
     @staticmethod
@@ -54,13 +61,16 @@ class Sample:
         y = np.array([sign * one.y if one.y is not None else np.nan for one in observations])
         if told.any():
             y[~told] = value_of_failures(y[told])
-        deviations = [one.noise for one in observations if one.noise is not None]
-        return Sample(X, y, np.array(deviations) if deviations else None, told)
+        noise = np.array([np.nan if one.noise is None else one.noise for one in observations])
+        known = noise[~np.isnan(noise)]
+        return Sample(X, y, noise if len(known) else None, known if len(known) else None, told)
 
     def warped(self, warp: Warp) -> Sample:
-        """Return the sample as models are to see it; deviations are those of good values."""
-        seen = warp.learn(self.y)
-        return replace(self, y=seen.values, outward=seen.outward)
+        """Return the sample as models are to see it, deviations bent as the values are."""
+        seen, noise = warp.learn(self.y), self.noise
+        if noise is not None:
+            noise = 0.5 * (seen.inward(self.y + noise) - seen.inward(self.y - noise))
+        return replace(self, y=seen.values, noise=noise, inward=seen.inward, outward=seen.outward)
 
     @property
     def can_be_fitted(self) -> bool:
@@ -68,8 +78,13 @@ class Sample:
         return bool(self.told.any())
 
     def equals(self, other: Sample) -> bool:
-        """Whether another sample has the same points and values."""
-        return np.array_equal(self.X, other.X) and np.array_equal(self.y, other.y)
+        """Whether another sample has the same points, values and deviations."""
+        pairs = ((self.X, other.X), (self.y, other.y), (self._noise, other._noise))
+        return all(np.array_equal(one, two, equal_nan=True) for one, two in pairs)
+
+    @property
+    def _noise(self) -> FloatArray:
+        return np.full(len(self.y), np.nan) if self.noise is None else self.noise
 
     def best(self, n: int) -> FloatArray:
         """Return the n best points, the best first."""
@@ -80,7 +95,8 @@ class Sample:
         if len(self.y) <= most:
             return self
         kept = np.sort(best_and_spread(self.X, self.y, most))
-        return replace(self, X=self.X[kept], y=self.y[kept], told=self.told[kept])
+        noise = None if self.noise is None else self.noise[kept]
+        return replace(self, X=self.X[kept], y=self.y[kept], noise=noise, told=self.told[kept])
 
 
 def value_of_failures(y: FloatArray) -> float:

@@ -17,12 +17,12 @@ from nnbo_mip.errors import FileFormatError, InputError, UnsupportedError
 from nnbo_mip.exact.certificate import Direction
 from nnbo_mip.exact.inputs import as_direction, as_gap, as_seed, as_time_limit
 from nnbo_mip.loop.batches import Batch, batch_of
-from nnbo_mip.loop.defaults import acquisition_for, region_for, surrogate_for, warp_for
+from nnbo_mip.loop.defaults import AUTO, acquisition_for, region_for, surrogate_for, warp_for
 from nnbo_mip.loop.designs import Design, design_of
 from nnbo_mip.loop.embeddings import Embedding, embedding_of
 from nnbo_mip.loop.escape import Escape, escape_of
 from nnbo_mip.loop.given_design import Given
-from nnbo_mip.loop.plain import described, number_in, number_out
+from nnbo_mip.loop.plain import described, describes, number_in, number_out
 from nnbo_mip.loop.regions import Region, region_of
 from nnbo_mip.loop.restart import Restart, restart_of
 from nnbo_mip.loop.seeds import Purpose, seed_for
@@ -179,9 +179,22 @@ class Settings:
             raise FileFormatError(
                 f"the settings of a journal must be whole; {error} is missing."
             ) from error
-        for name, door in DOORS.items():
-            options[name] = _again(name, options[name], objects.get(name), given.get(name), door)
-        return cls.of(Space.from_dict(space), options, time_limit=time_limit, **rest)
+        made_space = Space.from_dict(space)
+
+        def again(name: str, passed: object) -> Any:
+            return _again(name, options[name], objects.get(name), passed, DOORS[name])
+
+        embedding = embedding_of(again("embedding", given.get("embedding")))
+        embedded = embedding.embedded(made_space, seed_for(rest["seed"], 0, Purpose.EMBED))
+        dimension = (embedded or made_space).model().dimension
+        for name in DOORS:
+            passed = given.get(name)
+            if name in ("region", "warp") and isinstance(passed, str) and passed == AUTO:
+                passed = None
+            if name == "surrogate" and passed is not None:
+                passed = surrogate_for(passed, dimension)
+            options[name] = again(name, passed)
+        return cls.of(made_space, options, time_limit=time_limit, **rest)
 
     def _check_combination(self) -> None:
         """Refuse at the start what would be refused at the first step with a model."""
@@ -280,9 +293,12 @@ def _again(
                 f"the {name} of this run was {shown:.120}; got {door(given)!r:.120}; pass the same."
             )
         return given
-    if given is not None and door(given) != door(description):
-        raise InputError(
-            f"the {name} of this run is {description}; got {given!r:.80}; leave it out, or start a "
-            "new run with these observations."
-        )
-    return description
+    if given is None:
+        return description
+    made = door(given)
+    if describes(description, made) or described(made, given, door) == description:
+        return given
+    raise InputError(
+        f"the {name} of this run is {description}; got {given!r:.80}; leave it out, or start a "
+        "new run with these observations."
+    )

@@ -20,6 +20,7 @@ from nnbo_mip.errors import InputError
 from nnbo_mip.exact.monitor import Progress, ProgressCallback
 from nnbo_mip.loop.answer import suggested
 from nnbo_mip.loop.clearing import Quick, cleared
+from nnbo_mip.loop.learning import learned
 from nnbo_mip.loop.region_box import region_of_step
 from nnbo_mip.loop.regions import Extent
 from nnbo_mip.loop.sample import Sample
@@ -44,6 +45,12 @@ LEAST_SHARE = 0.2
 
 QUICK_SHARE = 0.25
 """Of that time that a search without a proof may take."""
+
+SHORTEST = 1e-3
+"""Seconds of a search after Ctrl-C, which still has to find some point."""
+
+ON_TIME = 0.9
+"""A search that says that the clock ended it, before this part of its time, was interrupted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,10 +89,20 @@ class StepInput:
 
 @dataclass(frozen=True, eq=False)
 class StepResult:
-    """What a step suggests, and the scale with which the next one begins."""
+    """What a step suggests.
+
+    Parameters
+    ----------
+    suggestion : Suggestion
+    next_c : float
+        The scale with which the next step begins.
+    wanted : (k,) array or None
+        What was proposed before the rule of escape, in model coordinates.
+    """
 
     suggestion: Suggestion
     next_c: float
+    wanted: FloatArray | None
 
 
 class Step:
@@ -108,13 +125,13 @@ class Step:
         self._domain = settings.search.model()
         self._started = time.perf_counter()
         self._sample = given.sample.fitted(settings.most_fitted)
-        self._X, self._y = self._with_pending()
+        self._X, self._y, self._noise = self._with_pending()
         chosen = settings.batch.acquisition(settings.acquisition, len(given.pending))
-        self._acquisition: Acquisition = seeded(chosen, self._seed(Purpose.ACQUISITION))
+        with_seed = seeded(chosen, self._seed(Purpose.ACQUISITION))
+        self._acquisition: Acquisition = with_seed.converted(self._inward)
         self._say(f"{settings.surrogate.name} learns from {len(self._X)} values")
-        self._belief: Belief = seeded(settings.surrogate, self._seed(Purpose.FIT)).fit(
-            self._X, self._y
-        )
+        surrogate = seeded(settings.surrogate, self._seed(Purpose.FIT))
+        self._belief: Belief = learned(surrogate, self._X, self._y, self._noise)
         self._fitted = time.perf_counter()
         self._region, self._said = region_of_step(
             given.extent, self._domain, given.seen, self._belief.length_scales
@@ -123,6 +140,9 @@ class Step:
         if self._region is not None:
             self._reach = self._domain.restrict(self._region.lower, self._region.upper)
         self._hurried = False  # whether the clock ended anything that the answer rests on
+        self._interrupted = False  # whether somebody pressed Ctrl-C
+        self._c = self._first_c()
+        self._wanted: FloatArray | None = None
 
     def run(self) -> StepResult:
         """Return what to evaluate next."""
@@ -132,7 +152,7 @@ class Step:
         escaped = settings.escape.apply(
             self._propose,
             given.seen,
-            self._first_c(),
+            self._c,
             eps,
             self._reach,
             responds=self._responds,
@@ -147,7 +167,7 @@ class Step:
         scorer = None
         if not self._acquisition.proposes:
             scorer = self._acquisition.scorer(
-                belief, self._X, self._y, self._sample.noise, self._given.step
+                belief, self._X, self._y, self._sample.deviations, self._given.step
             )
         suggestion = suggested(
             settings.search, settings.sign, belief, scorer, escaped, self._sample.outward
@@ -156,25 +176,43 @@ class Step:
             suggestion,
             region=self._region,
             time_limited=self._hurried,
-            message=" ".join(part for part in (suggestion.message, self._said) if part),
+            message=" ".join(part for part in self._remarks(suggestion.message) if part),
             seconds=time.perf_counter() - self._fitted,
             fit_seconds=self._fitted - self._started,
         )
-        return StepResult(suggestion, escaped.next_c)
+        return StepResult(suggestion, escaped.next_c, self._wanted)
 
     # -- learning ---------------------------------------------------------------------
 
-    def _with_pending(self) -> tuple[FloatArray, FloatArray]:
+    def _inward(self, value: float) -> float:
+        """Return a value in the user's units as models see it."""
+        return float(self._sample.inward([self._settings.sign * value])[0])
+
+    def _remarks(self, message: str) -> tuple[str, ...]:
+        """Return what there is to say of a suggestion, some of it empty."""
+        surrogate, acquisition = self._settings.surrogate, self._acquisition
+        is_read = surrogate.weighs_noise or acquisition.reads_noise
+        unread = (
+            f"the deviations that were told play no part: {surrogate.name} and {acquisition.name} "
+            "read none; take the surrogate 'gp' or the acquisition 'aei'."
+        )
+        return message, self._said, "" if self._noise is None or is_read else unread
+
+    def _with_pending(self) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+        """Return points, values and deviations, what pending points are taken to be included."""
         sample, pending = self._sample, self._given.pending
         if not len(pending):
-            return sample.X, sample.y
+            return sample.X, sample.y, sample.noise
         told = sample.y[sample.told]
         has_mean = Capability.MEAN in self._settings.surrogate.capabilities
         fit = (lambda: self._given.believed(sample)) if has_mean else None
         values = self._settings.batch.values(pending, told, fit)
         if values is None:
-            return sample.X, sample.y
-        return np.concatenate([sample.X, pending]), np.concatenate([sample.y, values])
+            return sample.X, sample.y, sample.noise
+        noise = sample.noise
+        if noise is not None:
+            noise = np.append(noise, np.full(len(pending), np.nan))
+        return np.concatenate([sample.X, pending]), np.concatenate([sample.y, values]), noise
 
     def _first_c(self) -> float:
         if self._given.c is not None:
@@ -212,7 +250,7 @@ class Step:
         if not proves or self._acquisition.proposes or Capability.NETWORK in offered:
             return None
         scorer = self._acquisition.scorer(
-            self._scaled(c), self._X, self._y, self._sample.noise, self._given.step
+            self._scaled(c), self._X, self._y, self._sample.deviations, self._given.step
         )
         if ASCENTS.why_not(Target(scorer, self._reach)):
             return None
@@ -220,12 +258,14 @@ class Step:
 
         def quick(excluded: FloatArray | None) -> Proposal:
             domain = self._reach if excluded is None else self._reach.away_from(excluded, away)
+            limit = QUICK_SHARE * self._settings.time_limit
             request = Request(
-                time_limit=QUICK_SHARE * self._settings.time_limit,
+                time_limit=limit,
                 seed=self._seed(Purpose.MAXIMIZE),
                 starts=starts[domain.admissible(starts)],
             )
-            return self._noted(ASCENTS.maximize(Target(scorer, domain), request))
+            found = ASCENTS.maximize(Target(scorer, domain), request)
+            return self._noted(found, c, excluded, min(limit, ASCENTS.time_limit))
 
         return quick
 
@@ -238,6 +278,8 @@ class Step:
     ) -> Proposal:
         settings, starts = self._settings, self._sample.best(STARTS)
         whole = settings.time_limit
+        least = SHORTEST if self._interrupted else LEAST_SHARE * whole
+        limit = max(self._left(), least) if math.isfinite(whole) else whole
         proposal = maximize(
             self._scaled(c),
             self._acquisition,
@@ -245,20 +287,42 @@ class Step:
             maximizer=settings.maximizer,
             X=self._X,
             y=self._y,
-            noise=self._sample.noise,
+            noise=self._sample.deviations,
             step=self._given.step,
-            gap=settings.gap,
-            time_limit=max(self._left(), LEAST_SHARE * whole) if math.isfinite(whole) else whole,
+            gap=self._gap,
+            time_limit=limit,
             seed=self._seed(Purpose.MAXIMIZE),
             away_from=excluded,
             eps=None if excluded is None else away,
             starts=starts if guess is None else np.vstack([starts, guess]),
             progress=self._callback,
         )
-        return self._noted(proposal)
+        return self._noted(proposal, c, excluded, min(limit, settings.maximizer.time_limit))
 
-    def _noted(self, proposal: Proposal) -> Proposal:
+    @property
+    def _gap(self) -> float:
+        """The gap of the run, as a part of the values' spread where scores are values.
+
+        Engines count it in units of ``max(1, |value|)``, of which small values, and values far from
+        zero, may differ by a tiny part only.
+        """
+        gap = self._settings.gap
+        if not self._acquisition.scores_y:
+            return gap
+        with np.errstate(over="ignore"):
+            spread = float(np.std(self._y))
+        share = spread / max(1.0, abs(float(self._y.max())))
+        return gap * share if 0.0 < share < 1.0 else gap
+
+    def _noted(
+        self, proposal: Proposal, c: float, excluded: FloatArray | None, limit: float
+    ) -> Proposal:
+        """Take notice of a proposal: what was wanted, and what the clock or Ctrl-C ended."""
         self._hurried |= proposal.time_limited
+        is_cut = proposal.time_limited and proposal.status != "optimal"
+        self._interrupted |= is_cut and proposal.seconds < ON_TIME * limit
+        if excluded is None and c == self._c and proposal.x is not None:
+            self._wanted = proposal.x
         return proposal
 
     def _say(self, note: str) -> None:
@@ -269,6 +333,8 @@ class Step:
         return self._belief if c == 1.0 else self._belief.scaled(c)
 
     def _left(self) -> float:
+        if self._interrupted:
+            return 0.0
         return self._settings.time_limit - (time.perf_counter() - self._started)
 
     def _is_late(self) -> bool:

@@ -34,22 +34,26 @@ from scipy.stats import rankdata
 from nnbo_mip.registry import Registry
 from nnbo_mip.space.arrays import FloatArray
 
+Inward: TypeAlias = Callable[[npt.ArrayLike], FloatArray]
+"""From values (m,) in the units that were told, larger is better, to what a model sees (m,)."""
+
 Outward: TypeAlias = Callable[[npt.ArrayLike], FloatArray]
 """From what a model says (m,) to the units that were told (m,)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Warped:
-    """Values as a model sees them, and the way back.
+    """Values as a model sees them, the way of any others there, and the way back.
 
     Parameters
     ----------
     values : (n,) array
         Larger is better.
-    outward : callable
+    inward, outward : callable
     """
 
     values: FloatArray
+    inward: Inward
     outward: Outward
 
 
@@ -78,7 +82,7 @@ class NoWarp(Warp):
 
     def learn(self, y: npt.ArrayLike) -> Warped:
         """Return y."""
-        return Warped(np.array(y, dtype=np.float64), as_floats)
+        return Warped(np.array(y, dtype=np.float64), as_floats, as_floats)
 
 
 @dataclass(frozen=True)
@@ -95,14 +99,14 @@ class HalfRank(Warp):
     name: ClassVar[str] = "half_rank"
 
     def learn(self, y: npt.ArrayLike) -> Warped:
-        """Return the warped values; between and beyond them, the way back is piecewise linear."""
+        """Return the warped values; between and beyond them, both ways are piecewise linear."""
         told = np.array(y, dtype=np.float64)
         middle = _median(told)
         bad = told < middle
         with np.errstate(over="ignore"):
             width = float(np.sqrt(np.mean(np.square(told[~bad] - middle))))
         if not (bad.any() and 0.0 < width < np.inf):
-            return Warped(told, as_floats)
+            return Warped(told, as_floats, as_floats)
         ranks = rankdata(told, method="average")
         values = told.copy()
         values[bad] = middle + width * ndtri((ranks[bad] - 0.5) / len(told))
@@ -113,6 +117,13 @@ class HalfRank(Warp):
         places = np.append(places, middle)
         images = np.append(told[bad][images], middle)
 
+        def inward(y: npt.ArrayLike) -> FloatArray:
+            """Interpolate below the median, shift below the lowest."""
+            given = as_floats(y)
+            inner = np.interp(given, images, places)
+            inner = np.where(given < images[0], lowest + (given - images[0]), inner)
+            return np.where(given >= middle, given, inner)
+
         def outward(v: npt.ArrayLike) -> FloatArray:
             """Interpolate below the median, shift below the lowest."""
             given = as_floats(v)
@@ -120,7 +131,7 @@ class HalfRank(Warp):
             inner = np.where(given < lowest, images[0] + (given - lowest), inner)
             return np.where(given >= middle, given, inner)
 
-        return Warped(values, outward)
+        return Warped(values, inward, outward)
 
 
 def _median(y: FloatArray) -> float:

@@ -214,6 +214,9 @@ class Surrogate(abc.ABC):
     belief_type: ClassVar[type[Belief]]
     """What `fit` returns; `nnbo_mip.surrogates.load` makes it again from a file."""
 
+    weighs_noise: ClassVar[bool] = False
+    """Whether `fit_with_noise` believes uncertain values less."""
+
     seed: int
 
     @property
@@ -237,6 +240,18 @@ class Surrogate(abc.ABC):
         y : (n,) array
             Their values; larger is better.
         """
+
+    def fit_with_noise(self, X: npt.ArrayLike, y: npt.ArrayLike, noise: npt.ArrayLike) -> Belief:
+        """Learn from values of known uncertainty, which most families leave out of account.
+
+        Parameters
+        ----------
+        X, y : (n, d) and (n,) arrays
+            As in `fit`.
+        noise : (n,) array
+            Deviations of the values from the function.
+        """
+        return self.fit(X, y)
 
 
 def check_scale(factor: float) -> float:

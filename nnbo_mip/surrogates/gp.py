@@ -113,6 +113,7 @@ class GaussianProcess(Surrogate):
 
     name: ClassVar[str] = "gp"
     belief_type: ClassVar[type[Belief]] = GpBelief
+    weighs_noise: ClassVar[bool] = True
 
     kernel: str = "rbf"
     nu: float = 2.5
@@ -176,11 +177,16 @@ class GaussianProcess(Surrogate):
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> GpBelief:
         """Find hyper-parameters of largest likelihood and condition on all observations."""
+        return self.fit_with_noise(X, y, 0.0)
+
+    def fit_with_noise(self, X: npt.ArrayLike, y: npt.ArrayLike, noise: npt.ArrayLike) -> GpBelief:
+        """Do so with the variance of every value on the diagonal, beside the option `noise`."""
         data = Observations.of(X, y)
         units = Standardization.of(data, self.standardize_inputs, self.normalize, self.y_range)
         points, values = units.inward(data.X), units.values_inward(data.y)
         hyper = self._start(data.n_inputs)
-        diagonal = self.alpha + factorize(hyper, points, self.alpha)[1]
+        known = self.alpha + np.square(data.deviations(noise) / units.y_scale)
+        diagonal = known + factorize(hyper, points, known)[1]
         if hyper.free and varies(data.y):
             likelihood = LIKELIHOODS[self.backend](hyper, points, values, diagonal)
             hyper = maximize_likelihood(likelihood, hyper, self.n_restarts, self.seed)
@@ -278,7 +284,7 @@ def conditioned(
     points: FloatArray,
     values: FloatArray,
     units: Standardization,
-    diagonal: float,
+    diagonal: float | FloatArray,
 ) -> GpBelief:
     """Return the posterior of a process with known hyper-parameters.
 
@@ -290,7 +296,7 @@ def conditioned(
         Standardized observations.
     units : Standardization
         From the user's units to these.
-    diagonal : float
+    diagonal : float or (n,) array
         What is on the diagonal beside the noise; more where the matrix would be singular.
     """
     factor, jitter = factorize(hyper, points, diagonal)
@@ -312,7 +318,7 @@ def varies(y: FloatArray) -> bool:
 
 
 def factorize(
-    hyper: Hyperparameters, points: FloatArray, diagonal: float
+    hyper: Hyperparameters, points: FloatArray, diagonal: float | FloatArray
 ) -> tuple[FloatArray, float]:
     """Return the Cholesky factor of the kernel matrix, and what had to be added for it.
 
@@ -321,7 +327,7 @@ def factorize(
     hyper : Hyperparameters
         Kernel and noise.
     points : (n, d) array
-    diagonal : float
+    diagonal : float or (n,) array
         What is on the diagonal beside the noise.
     """
     covariance = hyper.kernel(points, points)

@@ -93,7 +93,7 @@ class GpBelief(Belief):
         w.
     units : Standardization
         From the user's units to standardized ones.
-    diagonal : float
+    diagonal : float or (n,) array
         D, noise included.
     noise : float
         Deviation of an observation about the function, in units of y.
@@ -108,7 +108,7 @@ class GpBelief(Belief):
     factor: FloatArray
     weights: FloatArray
     units: Standardization
-    diagonal: float
+    diagonal: float | FloatArray
     noise: float = 0.0
     scale: float = 1.0
     waves: Waves | None = None
@@ -218,7 +218,7 @@ class GpBelief(Belief):
             arrays["factor"],
             arrays["weights"],
             standardization_of(arrays),
-            float(arrays["diagonal"]),
+            arrays["diagonal"] if arrays["diagonal"].ndim else float(arrays["diagonal"]),
             float(arrays["noise"]),
             float(arrays["scale"]),
             waves,

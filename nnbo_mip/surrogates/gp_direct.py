@@ -27,7 +27,7 @@ from nnbo_mip.surrogates.gp_fitting import Hyperparameters, Likelihood
 
 
 def direct_likelihood(
-    hyper: Hyperparameters, X: FloatArray, y: FloatArray, diagonal: float
+    hyper: Hyperparameters, X: FloatArray, y: FloatArray, diagonal: float | FloatArray
 ) -> Likelihood:
     """Return the log marginal likelihood in the free parameters, with its gradient.
 
@@ -39,7 +39,7 @@ def direct_likelihood(
         Points.
     y : (n,) array
         Standardized values.
-    diagonal : float
+    diagonal : float or (n,) array
         Known variance on the diagonal, the noise left out.
     """
     n = len(X)

@@ -18,7 +18,7 @@ from nnbo_mip.surrogates.gp_fitting import Hyperparameters, Likelihood
 
 
 def gpytorch_likelihood(
-    hyper: Hyperparameters, X: FloatArray, y: FloatArray, diagonal: float
+    hyper: Hyperparameters, X: FloatArray, y: FloatArray, diagonal: float | FloatArray
 ) -> Likelihood:
     """Return the log marginal likelihood in the free parameters, with its gradient.
 
@@ -30,7 +30,7 @@ def gpytorch_likelihood(
         Points.
     y : (n,) array
         Standardized values.
-    diagonal : float
+    diagonal : float or (n,) array
         Known variance on the diagonal, the noise left out.
     """
     kernel = gpytorch_kernel(hyper)  # says so when GPyTorch is missing
@@ -48,6 +48,7 @@ def gpytorch_likelihood(
     free = [holders[name] for name in dict.fromkeys(hyper.free)]
     points, values = torch.from_numpy(X), torch.from_numpy(y)
     unit = torch.eye(len(X), dtype=torch.float64)
+    known = torch.as_tensor(diagonal, dtype=torch.float64)
 
     def likelihood(logarithms: FloatArray) -> tuple[float, FloatArray]:
         ends = np.cumsum([tensor.numel() for tensor in free])[:-1]
@@ -55,7 +56,7 @@ def gpytorch_likelihood(
         with torch.no_grad():
             for tensor, piece in zip(free, pieces, strict=True):
                 tensor.copy_(torch.from_numpy(piece.copy()).reshape(tensor.shape))
-        covariance = kernel(points).to_dense() + (diagonal + log_noise.exp()) * unit
+        covariance = kernel(points).to_dense() + (known + log_noise.exp()) * unit
         factor, failed = torch.linalg.cholesky_ex(covariance)
         if int(failed):
             return -math.inf, np.zeros_like(logarithms)

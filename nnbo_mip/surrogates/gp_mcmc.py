@@ -76,6 +76,7 @@ class SampledProcess(Surrogate):
 
     name: ClassVar[str] = "gp_mcmc"
     belief_type: ClassVar[type[Belief]] = ProcessMixture
+    weighs_noise: ClassVar[bool] = True
 
     kernel: str = "matern"
     nu: float = 2.5
@@ -113,11 +114,18 @@ class SampledProcess(Surrogate):
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> ProcessMixture:
         """Sample hyper-parameters and condition one process for each on all observations."""
+        return self.fit_with_noise(X, y, 0.0)
+
+    def fit_with_noise(
+        self, X: npt.ArrayLike, y: npt.ArrayLike, noise: npt.ArrayLike
+    ) -> ProcessMixture:
+        """Do so with the variance of every value on the diagonal, beside the option `noise`."""
         data = Observations.of(X, y)
         units = Standardization.of(data, inputs=False, outputs=True, y_range=self.y_range)
         points, values = units.inward(data.X), units.values_inward(data.y)
         hyper = self._middling(data.n_inputs)
-        diagonal = self.alpha + factorize(hyper, points, self.alpha)[1]
+        known = self.alpha + np.square(data.deviations(noise) / units.y_scale)
+        diagonal = known + factorize(hyper, points, known)[1]
         samples = [hyper]
         if varies(data.y):
             chain = Chain(self._walkers(hyper), self.burn_in, self.chain_length)

@@ -78,7 +78,7 @@ def log_prior(hyper: Hyperparameters, logarithms: FloatArray) -> float:
 
 
 def log_likelihood(
-    hyper: Hyperparameters, points: FloatArray, values: FloatArray, diagonal: float
+    hyper: Hyperparameters, points: FloatArray, values: FloatArray, diagonal: float | FloatArray
 ) -> float:
     """Return the log marginal likelihood of values (n,) at points (n, d); -inf where it has none.
 
@@ -88,7 +88,7 @@ def log_likelihood(
         Kernel and noise.
     points, values : arrays
         Standardized observations.
-    diagonal : float
+    diagonal : float or (n,) array
         Known variance on the diagonal beside the noise.
     """
     matrix = hyper.kernel(points, points)
@@ -107,7 +107,7 @@ def sample_hyperparameters(
     hyper: Hyperparameters,
     points: FloatArray,
     values: FloatArray,
-    diagonal: float,
+    diagonal: float | FloatArray,
     chain: Chain,
     seed: int,
 ) -> list[Hyperparameters]:
@@ -119,7 +119,7 @@ def sample_hyperparameters(
         Where walkers start, and which are free: amplitude, length-scales, perhaps the noise.
     points, values : (n, d) and (n,) arrays
         Standardized observations.
-    diagonal : float
+    diagonal : float or (n,) array
         Known variance on the diagonal beside the noise.
     chain : Chain
     seed : int

@@ -11,7 +11,7 @@ from nnbo_mip.surrogates.gp_fitting import Hyperparameters, Likelihood
 
 
 def sklearn_likelihood(
-    hyper: Hyperparameters, X: FloatArray, y: FloatArray, diagonal: float
+    hyper: Hyperparameters, X: FloatArray, y: FloatArray, diagonal: float | FloatArray
 ) -> Likelihood:
     """Return the log marginal likelihood in the free parameters, with its gradient.
 
@@ -23,7 +23,7 @@ def sklearn_likelihood(
         Points.
     y : (n,) array
         Standardized values.
-    diagonal : float
+    diagonal : float or (n,) array
         Known variance on the diagonal, the noise left out.
     """
     from sklearn.gaussian_process import GaussianProcessRegressor

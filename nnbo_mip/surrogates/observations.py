@@ -70,6 +70,16 @@ class Observations:
         """d, the number of inputs."""
         return int(self.X.shape[1])
 
+    def deviations(self, noise: npt.ArrayLike) -> FloatArray:
+        """Check deviations of the values, one for all () or one each (n,)."""
+        given = _floats(noise, "noise")
+        if given.shape not in ((), self.y.shape) or not (np.isfinite(given) & (given >= 0.0)).all():
+            raise InputError(
+                f"noise must be one deviation >= 0, or one for each of the {len(self.y)} values; "
+                f"got {np.array2string(given, threshold=6)}; mend it."
+            )
+        return given
+
 
 def _floats(given: npt.ArrayLike, name: str) -> FloatArray:
     try:

@@ -94,3 +94,12 @@ def test_a_run_resumes_with_the_same_warp(tmp_path: Path) -> None:
     again = nm.BayesianOptimizer.open(path)
     assert again.settings.warp == Asinh(0.2)
     assert again.ask().x.tolist() == whole.ask().x.tolist()
+
+
+def test_beyond_the_worst_value_the_way_back_goes_on_as_steeply_as_there() -> None:
+    """And not as e to the power of it, which is no number soon."""
+    warped = Asinh(0.5).learn([0.0, -1.0, -100.0])
+    worst = float(warped.values.min())
+    slope = np.hypot(1.0, 100.0)
+    assert warped.outward([worst - 2.0])[0] == pytest.approx(-100.0 - 2.0 * slope, rel=1e-9)
+    assert warped.outward([worst - 1e3])[0] > -1e6

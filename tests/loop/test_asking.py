@@ -13,6 +13,7 @@ import nnbo_mip as nm
 from nnbo_mip.loop import step
 from nnbo_mip.loop.designs import design_of
 from nnbo_mip.loop.seeds import Purpose, seed_for
+from nnbo_mip.loop.suggestion import Suggestion
 from nnbo_mip.maximizers.proposal import Proposal
 from nnbo_mip.space import Categorical, Integer, Real, Space
 from tests.loop.runs import BOX, advance, bowl, optimizer, same
@@ -253,7 +254,8 @@ def test_a_quick_search_that_the_clock_ended_is_said(monkeypatch: pytest.MonkeyP
     quick = step.ASCENTS.maximize
 
     def cut_short(self: Any, target: Any, request: Any) -> Proposal:
-        return replace(quick(target, request), time_limited=True)
+        found = quick(target, request)
+        return replace(found, time_limited=True, seconds=request.time_limit)
 
     options = {"surrogate": "gp", "maximizer": "bab"}
     whole, cut = optimizer(**options), optimizer(**options)
@@ -352,3 +354,76 @@ def test_schedules_count_the_steps_with_a_model(monkeypatch: pytest.MonkeyPatch)
     assert len(set(seeds)) == 4
     assert noises[:3] == [None] * 3
     assert noises[3].tolist() == [0.25]
+
+
+def test_told_deviations_reach_the_model_or_it_is_said_that_they_do_not() -> None:
+    def next_of(surrogate: str, noise: float | None) -> Suggestion:
+        run = optimizer(surrogate=surrogate, maximizer="lbfgs:weak")
+        for _ in range(8):
+            asked = run.ask()
+            run.tell(asked, bowl(asked.x), noise=noise)
+        return run.ask()
+
+    exact, noisy = next_of("gp", None), next_of("gp", 0.3)
+    assert noisy.std > 2.0 * exact.std
+    assert not noisy.message
+    ignored = next_of("brvfl:n_hidden=12", 3.0)
+    assert same(ignored.x, next_of("brvfl:n_hidden=12", None).x)
+    assert "the deviations that were told play no part: brvfl and ei read none" in ignored.message
+
+
+@pytest.mark.parametrize("warp", ["none", "half_rank", "asinh"])
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_an_incumbent_is_in_the_units_that_are_told(warp: str, direction: str) -> None:
+    """What the best value would be anyway, given as an option, changes nothing."""
+    sign = 1.0 if direction == "minimize" else -1.0
+    options = {"warp": warp, "direction": direction, "maximizer": "lbfgs:weak"}
+    begun = optimizer(**options)
+    advance(begun, 6, lambda x: sign * bowl(x))
+
+    def value_with(incumbent: float | None) -> float:
+        run = optimizer(**options, acquisition={"name": "ei", "incumbent": incumbent})
+        for told in begun.history:
+            run.tell(told.x, told.y)
+        return run.ask().value
+
+    assert begun.best is not None
+    best = begun.best.y
+    assert best is not None
+    assert value_with(best) == pytest.approx(value_with(None), rel=1e-9)
+    assert value_with(best - sign) < value_with(best)
+
+
+@pytest.mark.parametrize(("offset", "scale"), [(1e6, 1.0), (0.0, 1e-4), (-3e5, 1e-2)])
+def test_a_gap_is_a_part_of_the_spread_of_values(offset: float, scale: float) -> None:
+    """Far from zero, and where all is small, values differ by less than a part of max(1, |y|)."""
+    run = optimizer(acquisition="ucb", maximizer="bab", surrogate="gp")
+    asked = advance(run, 7, lambda x: offset + scale * bowl(x))[-1]
+    spread = np.std([told.y for told in run.history])
+    assert asked.status == "optimal"
+    assert asked.gap <= 2e-4 * spread
+
+
+def test_ctrl_c_during_the_ascents_of_an_ask_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = optimizer(surrogate="gp", maximizer="bab", time_limit=1000.0)
+    advance(run, 5)
+    quick, whole, limits = step.ASCENTS.maximize, step.maximize, []
+
+    def interrupted(self: Any, target: Any, request: Any) -> Proposal:
+        return replace(quick(target, request), time_limited=True, seconds=0.01)
+
+    def recorded(*arguments: Any, **options: Any) -> Proposal:
+        limits.append(options["time_limit"])
+        return whole(*arguments, **options)
+
+    monkeypatch.setattr(type(step.ASCENTS), "maximize", interrupted)
+    monkeypatch.setattr(step, "maximize", recorded)
+    asked = run.ask()
+    assert asked.time_limited
+    assert max(limits) <= step.SHORTEST
+
+
+def test_values_that_no_arithmetic_can_bear_cost_a_point() -> None:
+    run = optimizer(surrogate="random_forest:n_trees=5")
+    advance(run, 5, lambda x: 1e300 * bowl(x))
+    assert len(run.history) == 5

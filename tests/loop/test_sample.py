@@ -12,6 +12,7 @@ from nnbo_mip.errors import InputError
 from nnbo_mip.loop.batches import Liar, Thompson, batch_of
 from nnbo_mip.loop.observation import Observation, as_value
 from nnbo_mip.loop.sample import Sample, best_and_spread, value_of_failures
+from nnbo_mip.loop.warping import warp_of
 
 
 def observed(*values: float | None, noise: float | None = None) -> tuple[Observation, ...]:
@@ -46,10 +47,37 @@ def test_without_a_value_there_is_nothing_to_learn() -> None:
 
 def test_noise_is_kept_where_it_was_told() -> None:
     mixed = observed(1.0, 2.0, noise=0.5) + observed(3.0)
-    noise = Sample.of(mixed, 1, 1.0).noise
-    assert noise is not None
-    assert noise.tolist() == [0.5, 0.5]
+    sample = Sample.of(mixed, 1, 1.0)
+    assert sample.noise is not None
+    assert np.array_equal(sample.noise, [0.5, 0.5, np.nan], equal_nan=True)
+    assert sample.deviations is not None
+    assert sample.deviations.tolist() == [0.5, 0.5]
     assert Sample.of(observed(3.0), 1, 1.0).noise is None
+    assert Sample.of(observed(3.0), 1, 1.0).deviations is None
+
+
+def test_deviations_are_bent_as_the_values_are() -> None:
+    """asinh has the slope 1 / sqrt(1 + (gap / s)^2), and s is the median gap, 2."""
+    told = observed(5.0, 3.0, -9.0, 4.0, 2.0, noise=1e-3)
+    bent = Sample.of(told, 1, 1.0).warped(warp_of("asinh:share=0.5"))
+    gaps = np.array([0.0, 2.0, 14.0, 1.0, 3.0])
+    assert bent.noise == pytest.approx(1e-3 / np.hypot(1.0, gaps / 2.0), rel=1e-3)
+    assert bent.deviations is not None
+    assert bent.deviations.tolist() == [1e-3] * 5
+    assert bent.inward([5.0, 7.5]).tolist() == [5.0, 7.5]
+
+
+def test_samples_are_the_same_with_the_same_deviations_only() -> None:
+    plain, noisy = (
+        Sample.of(observed(1.0, 2.0), 1, 1.0),
+        Sample.of(observed(1.0, 2.0, noise=0.1), 1, 1.0),
+    )
+    assert noisy.equals(Sample.of(observed(1.0, 2.0, noise=0.1), 1, 1.0))
+    assert plain.equals(Sample.of(observed(1.0, 2.0), 1, 1.0))
+    assert not plain.equals(noisy)
+    kept = Sample.of(observed(*range(20), noise=0.1) + observed(3.5), 1, 1.0).fitted(6)
+    assert kept.noise is not None
+    assert len(kept.noise) == len(kept.y) == 6
 
 
 def test_the_best_half_and_the_farthest_others_are_fitted() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
+from nnbo_mip.errors import InputError
 from nnbo_mip.loop.defaults import surrogate_for
 from nnbo_mip.loop.optimizer import BayesianOptimizer
 from nnbo_mip.loop.regions import region_of
@@ -234,3 +235,63 @@ def test_a_warp_that_is_left_open_is_that_of_the_family(surrogate: object, warp:
     assert BayesianOptimizer([(0.0, 1.0)] * 6, surrogate).settings.warp == warp_of(warp)
     assert BayesianOptimizer([(0.0, 1.0)] * 7, surrogate).settings.warp == warp_of("half_rank")
     assert BayesianOptimizer([(0.0, 1.0)], surrogate, warp=None).settings.warp == warp_of("none")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"surrogate": "random_forest:n_trees=3", "maximizer": "lbfgs"}, "needs gradients"),
+        ({"surrogate": "brvfl:n_hidden=5", "maximizer": "mip"}, "no sequence of linear problems"),
+        ({"surrogate": "gp", "acquisition": "ts", "maximizer": "bab"}, "has no proven bounds"),
+        ({"surrogate": "tpe", "maximizer": "bab"}, "network of ReLUs"),
+        ({"surrogate": "gp", "maximizer": "candidates"}, "draws no points"),
+        ({"surrogate": "gp", "maximizer": "grid:points=1001,evaluations=1000"}, "the grid has"),
+    ],
+)
+def test_what_a_first_step_would_refuse_is_refused_before_it_is_paid_for(
+    options: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(nm.UnsupportedError, match=said):
+        BayesianOptimizer(BOX, **options)
+    calls: list[Any] = []
+    with pytest.raises(nm.UnsupportedError, match=said):
+        nm.optimize(calls.append, BOX, 20, **options)
+    assert not calls
+
+
+def test_most_runs_begin_without_a_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any) -> None:
+        raise AssertionError("nothing is fitted before the first step with a model")
+
+    for name in ("auto", "lbfgs", "random", "sobol"):
+        run = optimizer(maximizer=name)
+        monkeypatch.setattr(type(run.settings.surrogate), "fit", fails)
+        optimizer(maximizer=name)
+        monkeypatch.undo()
+
+
+def test_a_trial_that_fails_refuses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any) -> None:
+        raise nm.TrainingError("the loss left the finite numbers")
+
+    monkeypatch.setattr(Brvfl, "fit", fails)
+    optimizer(maximizer="mip")
+
+
+def test_a_run_is_opened_with_the_names_that_it_was_begun_with(tmp_path: Path) -> None:
+    given = {"surrogate": "gp", "maximizer": "auto", "escape": "exclude:first=0.1,last=0.1"}
+    auto = {"region": "auto", "warp": "auto"}
+    BayesianOptimizer(BOX, **given, journal=tmp_path / "run.db")
+    for options in ({}, given, auto, {**given, **auto}):
+        BayesianOptimizer.open(tmp_path / "run.db", **options)
+    for wrong in ({"surrogate": "nomu"}, {"maximizer": "lbfgs"}, {"warp": "none"}):
+        with pytest.raises(InputError, match="of this run is"):
+            BayesianOptimizer.open(tmp_path / "run.db", **wrong)
+
+
+def test_options_without_a_limit_are_kept_as_any_others(tmp_path: Path) -> None:
+    """JSON has no infinity; objects with one are made again all the same."""
+    maximizer = nm.maximizers.create("lbfgs", starts=3)
+    assert np.isinf(maximizer.time_limit)
+    BayesianOptimizer(BOX, maximizer=maximizer, journal=tmp_path / "run.db")
+    assert BayesianOptimizer.open(tmp_path / "run.db").settings.maximizer == maximizer

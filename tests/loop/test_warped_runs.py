@@ -56,7 +56,7 @@ def test_half_a_band_is_that_of_the_units_told() -> None:
     from nnbo_mip.loop.warping import warp_of
 
     told = -np.array(WILD)
-    sample = Sample(np.array(X)[:, None], told, None, np.ones(6, dtype=np.bool_))
+    sample = Sample(np.array(X)[:, None], told, None, None, np.ones(6, dtype=np.bool_))
     warped = sample.warped(warp_of("half_rank"))
     belief = nm.surrogates.create(SURROGATE).fit(warped.X, warped.y)
     worst, _ = _expected(belief, np.array([[0.05]]), warped.outward)

@@ -76,3 +76,18 @@ def test_no_warp():
     warped = warp_of(None).learn([3.0, -1e9])
     assert warped.values.tolist() == [3.0, -1e9]
     assert warped.outward([1.0]).tolist() == [1.0]
+
+
+@pytest.mark.parametrize("warp", ["none", "half_rank", "asinh"])
+@given(y=numbers, among=st.floats(-0.5, 1.5))
+def test_any_value_goes_the_way_of_its_neighbours(warp, y, among):
+    """What was told arrives where it is, and any other value between its neighbours."""
+    told = np.array(y)
+    warped = warp_of(warp).learn(told)
+    tolerance = 1e-9 * max(1.0, np.abs(warped.values).max())
+    assert warped.inward(told) == pytest.approx(warped.values, abs=tolerance)
+    value = told.min() + among * np.ptp(told)
+    arrived = float(warped.inward([value])[0])
+    below, above = warped.values[told <= value], warped.values[told >= value]
+    assert arrived >= below.max(initial=-np.inf) - tolerance
+    assert arrived <= above.min(initial=np.inf) + tolerance

@@ -321,3 +321,74 @@ belief.differentiate([[0.1, 0.2]]), belief.draw(0).mean([[0.1, 0.2]])
 assert not {{"torch", "sklearn", "gpytorch"}} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", script], check=True, cwd=Path(__file__).parents[2])
+
+
+def noisy_sample() -> tuple[Any, Any, Any]:
+    X, y = sample(12, 2, seed=5)
+    return X, y, np.linspace(0.0, 2.0, 12) * np.std(y)
+
+
+@pytest.mark.parametrize(
+    "backend", ["direct", "sklearn", pytest.param("gpytorch", marks=needs_gpytorch)]
+)
+def test_told_deviations_are_variances_on_the_diagonal(backend: str) -> None:
+    """By hand: mean k (K + diag(noise^2))^-1 y and its std, with given hyper-parameters."""
+    X, y, noise = noisy_sample()
+    gp = GaussianProcess(
+        backend=backend,
+        length_scale_bounds="fixed",
+        amplitude_bounds="fixed",
+        normalize=False,
+        alpha=1e-6,
+    )
+    belief = gp.fit_with_noise(X, y, noise)
+    points = np.random.default_rng(0).uniform(-1.0, 1.0, (7, 2))
+    square = ((X[:, None] - X[None]) ** 2).sum(-1)
+    K = np.exp(-0.5 * square) + np.diag(1e-6 + noise**2)
+    k = np.exp(-0.5 * ((points[:, None] - X[None]) ** 2).sum(-1))
+    assert belief.mean(points) == pytest.approx(k @ np.linalg.solve(K, y), rel=1e-8)
+    variance = 1.0 - np.einsum("ij,ji->i", k, np.linalg.solve(K, k.T))
+    assert belief.std(points) == pytest.approx(np.sqrt(variance), rel=1e-6)
+
+
+@pytest.mark.parametrize("backend", ["sklearn", pytest.param("gpytorch", marks=needs_gpytorch)])
+def test_likelihoods_with_told_deviations_agree(backend: str) -> None:
+    X, y, noise = noisy_sample()
+    own = GaussianProcess(n_restarts=2).fit_with_noise(X, y, noise)
+    other = GaussianProcess(n_restarts=2, backend=backend).fit_with_noise(X, y, noise)
+    assert other.kernel.length_scale == pytest.approx(own.kernel.length_scale, rel=1e-3)
+    assert other.mean(X) == pytest.approx(own.mean(X), rel=1e-3, abs=1e-3 * np.ptp(y))
+
+
+def test_told_deviations_are_in_the_units_of_y_and_none_change_nothing() -> None:
+    X, y, noise = noisy_sample()
+    gp = GaussianProcess(n_restarts=0)
+    small, large = gp.fit_with_noise(X, y, noise), gp.fit_with_noise(X, 1e3 * y, 1e3 * noise)
+    assert large.mean(X) == pytest.approx(1e3 * small.mean(X), rel=1e-6)
+    assert np.array_equal(gp.fit(X, y).mean(X), gp.fit_with_noise(X, y, np.zeros(12)).mean(X))
+    errors = np.abs(small.mean(X) - y)
+    assert errors[0] < 1e-3 * np.ptp(y) < errors[-1]
+
+
+def test_a_belief_with_told_deviations_is_stored_and_maximized_with_a_proof(tmp_path: Path) -> None:
+    X, y, noise = noisy_sample()
+    belief = GaussianProcess(n_restarts=0).fit_with_noise(X, y, noise)
+    belief.save(tmp_path / "belief.npz")
+    again = nm.surrogates.load(tmp_path / "belief.npz")
+    assert np.array_equal(again.std(X), belief.std(X))
+    assert np.array_equal(again.draw(3).mean(X), belief.draw(3).mean(X))
+    domain = nm.Space.box([-1.0, -1.0], [1.0, 1.0]).model()
+    proposal = nm.maximize(belief, "ei", domain, y=y)
+    assert proposal.status == "optimal"
+    side = np.linspace(-1.0, 1.0, 101)
+    grid = np.array(np.meshgrid(side, side)).reshape(2, -1).T
+    scores = nm.acquisitions.create("ei").scorer(belief, y=y).score(grid)
+    assert scores.max() <= proposal.bound
+    assert proposal.check().confirmed
+
+
+@pytest.mark.parametrize("noise", [[0.1], -1.0, [np.nan] * 12, "much"])
+def test_deviations_that_are_none_are_refused(noise: Any) -> None:
+    X, y, _ = noisy_sample()
+    with pytest.raises(InputError, match="noise must be"):
+        GaussianProcess().fit_with_noise(X, y, noise)
