@@ -38,11 +38,11 @@ class EpsDecay:
     first : float, optional
         eps_0 itself, at most 1, instead of what `fraction` makes.
     last : float, optional
-        eps_n; left out, 0.001 in one dimension and 0.01 in more.
+        eps_n; left out, 0.001 in one dimension and 0.01 in more, or `first` if that is smaller.
     steps : int, optional
         n; left out, the run's number of steps, or 64 if that is open.
     padding : int
-        p, steps at the end that have the smallest distance; fewer than `steps`.
+        p, steps at the end that have the smallest distance; fewer than n.
 
     Examples
     --------
@@ -78,6 +78,21 @@ class EpsDecay:
                 f"padding must be below steps, {self.steps!r}; got {self.padding!r}; choose fewer."
             )
 
+    def check_steps(self, steps: int | None) -> None:
+        """Refuse a padding that leaves a new run no step in which the distance shrinks.
+
+        Parameters
+        ----------
+        steps : int or None
+            n of the run, for options that leave it open.
+        """
+        n = self.steps or steps or STEPS
+        if n <= self.padding:
+            raise InputError(
+                f"padding must be below the run's number of steps, {n}; got {self.padding}; choose "
+                "less, or say steps=… if there will be more."
+            )
+
     def value(
         self, kind: str, step: int, starts: int, dimension: int, steps: int | None = None
     ) -> float:
@@ -99,6 +114,7 @@ class EpsDecay:
         last = self.last
         if last is None:
             last = LAST_ON_A_LINE if dimension == 1 else LAST_ELSEWHERE
+            last = last if self.first is None else min(last, self.first)
         first = SIDE * self.fraction / max(starts, 1) if self.first is None else self.first
         first = min(first, 1.0)
         falling = (self.steps or steps or STEPS) - self.padding

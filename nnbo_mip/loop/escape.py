@@ -86,6 +86,9 @@ class Escape(abc.ABC):
     def eps(self, step: int, starts: int, dimension: int, steps: int | None = None) -> float:
         """Return the distance of step i = 0, 1, … of `steps`, after `starts` samples."""
 
+    def check_steps(self, steps: int | None) -> None:  # noqa: B027 - most take any
+        """Refuse a number of steps, None for an open one, that a new run cannot have."""
+
     @abc.abstractmethod
     def apply(
         self,

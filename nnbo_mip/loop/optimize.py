@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from nnbo_mip.checks import check_count
+from nnbo_mip.checks import check_count, check_known
 from nnbo_mip.errors import InputError
 from nnbo_mip.loop.evaluation import Objective
+from nnbo_mip.loop.given_design import Given
 from nnbo_mip.loop.journal import Journal
 from nnbo_mip.loop.observation import Observation
 from nnbo_mip.loop.optimize_result import OptimizeResult
 from nnbo_mip.loop.optimizer import BayesianOptimizer
 from nnbo_mip.loop.settings import Settings
+from nnbo_mip.loop.tables import Table, read_table
+
+MANY = 2**31
+"""More steps than any run has, where it is still to be found out how many there will be."""
+
+
+OPTIONS = tuple(
+    name
+    for name in inspect.signature(BayesianOptimizer).parameters
+    if name not in ("space", "journal")
+)
+"""Of a run, which `optimize` passes on."""
 
 
 def optimize(
@@ -22,6 +36,9 @@ def optimize(
     n_evals: int,
     *,
     past: object = None,
+    value: str = "y",
+    noise: str | None = None,
+    outside: str = "refuse",
     journal: str | Path | None = None,
     callback: Callable[[Observation], object] | None = None,
     progress: bool | None = None,
@@ -39,8 +56,10 @@ def optimize(
     n_evals : int
         Evaluations of the whole run, initial points and failures included.
     past : path, data frame, dict or pair, optional
-        Past observations as `nnbo_mip.loop.tables.read_table` takes them, with the values in a
-        column ``y``; they are not counted as evaluations.
+        Past observations, told before the first ask and not counted as evaluations.
+    value, noise, outside
+        How `past` is read, as in `nnbo_mip.loop.tables.read_table`: the column of values, that of
+        their deviations, and whether points outside of the space are refused or dropped.
     journal : path, optional
         A file that keeps the run. If it holds one already, of the same settings, that is
         continued until it has `n_evals` evaluations.
@@ -73,18 +92,41 @@ def optimize(
     (True, 8, True)
     """
     check_count("n_evals", n_evals)
+    for name in options:
+        check_known("the options of optimize", name, OPTIONS)
+    if past is None and (value, noise, outside) != ("y", None, "refuse"):
+        raise InputError(
+            f"value, noise and outside say how past is read; got {value!r}, {noise!r}, {outside!r} "
+            "and no past; pass it, or drop them."
+        )
     steps = options.pop("steps", None)
-    plan = BayesianOptimizer(space, **options).settings  # in memory: it says what is wrong
+    # In memory: it says what is wrong.
+    plan = BayesianOptimizer(space, **options, steps=MANY).settings
     if journal is not None and Journal.holds_a_run(journal):
         optimizer = _continued(journal, plan, options)
     else:
+        if past is not None:
+            past = read_table(past, plan.space, value, noise, outside)
         if steps is None:
-            steps = max(1, n_evals - len(plan.initial.points(plan.search)))
-        options["seed"] = plan.seed
-        optimizer = BayesianOptimizer(space, **options, steps=steps, journal=journal)
+            steps = max(1, n_evals - _initial_points(plan, past))
+        begun = {**options, "seed": plan.seed, "steps": steps}
+        try:
+            optimizer = BayesianOptimizer(space, **begun, journal=journal)
+        except InputError:
+            if journal is None or not Journal.holds_a_run(journal):
+                raise
+            optimizer = _continued(journal, plan, options)  # somebody began it a moment ago
     if past is not None and not optimizer.history:
-        optimizer.tell_table(past)
+        optimizer.tell_table(past, value, noise, outside)
     return optimizer.run(f, n_evals, callback=callback, progress=progress, on_error=on_error)
+
+
+def _initial_points(plan: Settings, past: Table | None) -> int:
+    """Return how many initial points are evaluated; values of the past count as some of them."""
+    count = len(plan.initial.points(plan.search))
+    if past is None or isinstance(plan.initial, Given):  # those that the user names are wanted
+        return count
+    return max(0, count - sum(not failed for failed in past.failed))
 
 
 def _continued(
@@ -96,10 +138,32 @@ def _continued(
     stored, planned = optimizer.settings.to_dict(), plan.to_dict()
     may_differ = {"steps"} | ({"seed"} if options.get("seed", 0) is None else set())
     for name in sorted(set(stored) - may_differ):
-        if stored[name] != planned[name]:
+        differing = _difference(name, stored[name], planned[name])
+        if differing:
             raise InputError(
-                f"the journal {str(journal)!r} holds a run with other settings: {name} is "
-                f"{stored[name]!r:.120}, got {planned[name]!r:.120}; choose another path, or "
-                "continue it with BayesianOptimizer.open(path).run(f, n_evals)."
+                f"the journal {str(journal)!r} holds a run with other settings: {differing}; "
+                "choose another path, or continue it with "
+                "BayesianOptimizer.open(path).run(f, n_evals)."
             )
     return optimizer
+
+
+def _difference(name: str, stored: Any, planned: Any) -> str:
+    """Say where two settings differ first; empty where they do not."""
+    if stored == planned:
+        return ""
+    entries, others = _entries(stored), _entries(planned)
+    if entries is not None and others is not None and set(entries) == set(others):
+        return next(
+            said
+            for key in entries
+            if (said := _difference(f"{name}[{key!r}]", entries[key], others[key]))
+        )
+    return f"{name} is {stored!r:.120}, got {planned!r:.120}"
+
+
+def _entries(value: Any) -> Mapping[Any, Any] | None:
+    """Return the entries of a dict or a list; None of anything else."""
+    if isinstance(value, list):
+        return dict(enumerate(value))
+    return value if isinstance(value, dict) else None

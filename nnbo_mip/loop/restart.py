@@ -1,8 +1,9 @@
 """Begin anew where a search repeats itself.
 
-Where a proposal repeats a sample, a search that learns nothing more is given up: fresh initial
-points are drawn, the next model learns from these and what follows them, and the evaluations
-go on being counted.
+Where a model would have a sample again, a search that learns nothing more is given up: fresh
+initial points are drawn, the next model learns from these and what follows them, and the
+evaluations go on being counted. What counts is what the maximizer proposes where nothing keeps it
+away from samples; a rule of escape would hide it.
 
 >>> from nnbo_mip.loop.designs import design_of
 >>> from nnbo_mip.loop.restart import restart_of
@@ -41,7 +42,10 @@ class Restart(abc.ABC):
 
     @abc.abstractmethod
     def is_due(self, x: npt.ArrayLike, known: npt.ArrayLike) -> bool:
-        """Whether a proposal x (d,) calls for a restart, given the samples (n, d)."""
+        """Whether a proposal x (d,) calls for a restart, given the samples (n, d).
+
+        It is asked of what was proposed without a rule of escape, and of what came of that.
+        """
 
     @abc.abstractmethod
     def fresh_points(
@@ -89,13 +93,14 @@ class Revisit(Restart):
         Fresh points; left out, as many as the initial design has. A design of given points
         is followed by Sobol points.
     tolerance : float
-        Largest difference of a coordinate, in model coordinates, that counts as none.
+        Largest difference of a coordinate, in model coordinates, that counts as none. As models
+        of continuous coordinates seldom come back to a point exactly, choose more for them.
     keep : bool
         Whether the model goes on learning from what was observed before.
 
     Notes
     -----
-    In a finite space of which every point is known there are no fresh points.
+    In a finite space of which every point is known nothing is fresh, and the run goes on.
     """
 
     name: ClassVar[str] = "revisit"

@@ -24,7 +24,8 @@ def cell_of(dimension: Dimension, cell: Any) -> Any:
         return cell
     text = cell.strip()
     if isinstance(dimension, Categorical):
-        return next((level for level in dimension.levels if _reads_as(level, text)), cell)
+        meant = [level for level in dimension.levels if _reads_as(level, text)]
+        return max(meant, key=lambda level: str(level) == text, default=cell)  # as it is written
     number = _number(text)
     if number is None:
         return cell
@@ -32,9 +33,9 @@ def cell_of(dimension: Dimension, cell: Any) -> Any:
 
 
 def _reads_as(level: object, text: str) -> bool:
-    if isinstance(level, bool | str):
-        return str(level) == text or (isinstance(level, bool) and str(level).lower() == text)
-    return level == _number(text)
+    if isinstance(level, bool):
+        return str(level).lower() == text.lower()
+    return level == (text if isinstance(level, str) else _number(text))
 
 
 def _number(text: str) -> float | None:
@@ -53,7 +54,7 @@ def _is_missing(cell: Any) -> bool:
 
 
 def value_of(cell: Any, place: str, name: str) -> float:
-    """Return a value, NaN for none and for infinite ones."""
+    """Return a value, perhaps infinite, NaN for none."""
     if _is_missing(cell):
         return math.nan
     number = _number(cell) if isinstance(cell, str) else _real(cell)
@@ -62,7 +63,7 @@ def value_of(cell: Any, place: str, name: str) -> float:
             f"{place}: {name!r} must be a number, or empty for a failed evaluation; got "
             f"{cell!r:.60}; mend the cell."
         )
-    return number if math.isfinite(number) else math.nan
+    return number
 
 
 def _real(cell: Any) -> float | None:

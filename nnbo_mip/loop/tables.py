@@ -37,7 +37,7 @@ class Table:
     X : (n, k) array
         The same in model coordinates.
     y : (n,) array
-        Values in the user's units and direction; NaN where the evaluation failed.
+        Values in the user's units and direction; NaN or infinite where the evaluation failed.
     noise : (n,) array
         Standard deviations of the observations; NaN where none is given.
     left_out : int
@@ -70,10 +70,10 @@ def read_table(
 
     Parameters
     ----------
-    given : str, Path, data frame, dict or pair
+    given : str, Path, data frame, dict, pair or Table
         The path of a CSV file with a header line (separated by commas, semicolons or tabs), a
         pandas data frame, a dict of columns, or a pair (X, y) with X an array (n, d) in the order
-        of the dimensions or a list of dicts.
+        of the dimensions or a list of dicts. A `Table` has been read and is returned.
     space : Space
         Columns are called as its dimensions, those of a box x0, x1, …; others are ignored.
     value : str
@@ -91,6 +91,8 @@ def read_table(
     1
     """
     check_choice("outside", outside, ("refuse", "drop"))
+    if isinstance(given, Table):
+        return given
     columns, places = columns_of(given, space, value)
     _check_columns(columns, space, value, noise)
     points: list[Any] = []
@@ -156,7 +158,7 @@ def _noise(columns: Mapping[str, Sequence[Any]], row: int, place: str, name: str
     if name is None:
         return math.nan
     number = value_of(columns[name][row], place, name)
-    if number < 0.0:
+    if number < 0.0 or math.isinf(number):
         raise InputError(
             f"{place}: {name!r} must be a standard deviation >= 0, or empty; got {number!r}; mend "
             "the cell."

@@ -82,7 +82,7 @@ def test_what_is_left_open_is_written_out() -> None:
 def test_labels_say_what_varies() -> None:
     text = """
 problems = ["branin"]
-steps = 2
+steps = 5
 starts = 3
 scaled = true
 [options]

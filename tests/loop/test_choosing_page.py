@@ -48,12 +48,14 @@ def code(text: str) -> str:
 
 
 def test_the_family_and_its_options() -> None:
-    assert settings().surrogate.name == code(taken("surrogate", ""))
+    families = {d: "up to 6" if d <= 6 else "7 and more" for d in (1, 5, 6, 7, 20)}
     (name, dimension, options), *others = rows("name")
-    assert (name, dimension) == (f"`{settings().surrogate.name}`, alone", "all")
-    for d in (1, 5, 20):
-        assert settings(d).surrogate == surrogates.create(code(options))
-        assert settings(d, surrogate=code(name)).surrogate == settings(d).surrogate
+    assert (name, dimension) == ("`gp`, alone", "all")
+    for d, condition in families.items():
+        family = code(taken("surrogate", condition))
+        assert settings(d).surrogate.name == family
+        assert settings(d).surrogate == settings(d, surrogate=family).surrogate
+        assert settings(d, surrogate="gp").surrogate == surrogates.create(code(options))
     beyond = {"brvfl": (4, 5, 6, 7), "nomu": (7, 8, 30)}
     assert {code(name) for name, *_ in others} == set(beyond)
     for cell, coordinates, what in others:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from nnbo_mip.loop.escape import NoEscape, escape_of, is_near
 from nnbo_mip.loop.exclude import Exclude, smallest_distance
 from nnbo_mip.maximizers.proposal import Proposal
 from nnbo_mip.space import Categorical, Domain, Integer, Real, Space
-from tests.loop.runs import proposal_at
+from tests.loop.runs import BOX, QUICK, bowl, optimizer, proposal_at
 
 # One dimension, 8 starts, n = 15 steps, p = 4, i = 0 … 15.
 TABLES = {
@@ -84,6 +85,13 @@ def test_distances_elsewhere() -> None:
     # A run that is shorter than the padding has the last distance from its first step.
     assert escape_of("linear:padding=4").eps(0, starts=8, dimension=2, steps=3) == 0.01
     assert escape_of("linear:first=0.3,last=0.1").eps(32, starts=8, dimension=2) == 0.2
+    # A first distance below what the last one is by default is the last one too.
+    for kind in ("exclude", "linear", "exponential"):
+        for dimension, first in ((1, 1e-4), (2, 1e-3), (2, 1e-2)):
+            rule = escape_of(f"{kind}:first={first},padding=1")
+            eps = {rule.eps(step, 8, dimension, steps=10) for step in range(12)}
+            assert eps == {first}
+    assert escape_of("linear:first=0.1").eps(64, starts=8, dimension=2) == 0.01
     assert NoEscape().eps(0, 8, 1) == 0.0
 
 
@@ -261,6 +269,39 @@ def test_exact_steps_with_doubled_c_are_those_of_a_grid(maximizer: str) -> None:
 def test_what_is_no_rule_is_refused(spec: str, sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         escape_of(spec)
+
+
+@pytest.mark.parametrize("kind", ["exclude", "linear", "exponential"])
+def test_padding_leaves_a_run_some_steps(kind: str, tmp_path: Path) -> None:
+    sentence = r"padding must be below the run's number of steps, {}; got {}; choose less, or say"
+    for steps, padding in ((8, 8), (8, 10), (None, 64)):
+        n = 64 if steps is None else steps
+        with pytest.raises(InputError, match=sentence.format(n, padding)):
+            optimizer(escape=f"{kind}:padding={padding}", steps=steps)
+    for steps, padding in ((8, 7), (None, 63), (100, 64)):
+        optimizer(escape=f"{kind}:padding={padding}", steps=steps)
+    optimizer(escape=f"{kind}:steps=12,padding=10", steps=8)  # the rule's own number counts
+    options = {**QUICK, "escape": f"{kind}:padding=3"}
+    path = tmp_path / "run.db"
+    with pytest.raises(InputError, match=sentence.format(3, 3)):
+        nm.optimize(bowl, BOX, 7, journal=path, **options)
+    assert not path.exists()
+    # A run that has begun goes on, and with whatever number of evaluations.
+    nm.optimize(bowl, BOX, 8, journal=path, **options)
+    assert nm.optimize(bowl, BOX, 5, journal=path, **options).nfev == 8
+    assert nm.optimize(bowl, BOX, 9, journal=path, **options).nfev == 9
+
+
+def test_a_run_whose_padding_would_be_refused_today_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "run.db"
+    options = {**QUICK, "escape": "exponential:padding=10"}
+    with monkeypatch.context() as before:
+        before.setattr(Exponential, "check_steps", lambda rule, steps: None)
+        nm.optimize(bowl, BOX, 6, journal=path, **options)
+    assert nm.BayesianOptimizer.open(path).run(bowl, 7).nfev == 7
+    assert nm.optimize(bowl, BOX, 8, journal=path, **options).nfev == 8
 
 
 def test_a_rule_is_whatever_describes_one() -> None:

@@ -143,8 +143,6 @@ def test_wrong_arguments_are_refused() -> None:
         quick(bowl, callback="print")
     with pytest.raises(nm.InputError, match="continue, raise"):
         quick(bowl, on_error="ignore")
-    with pytest.raises(TypeError, match="surogate"):
-        quick(bowl, surogate="gp")
 
 
 def test_fewer_evaluations_than_initial_points() -> None:
@@ -252,6 +250,47 @@ def test_past_observations_are_learned_from_and_not_counted(tmp_path: Path) -> N
     assert (again.nfev, len(again.history)) == (4, 16)
 
 
+def test_columns_of_the_past_are_named_as_for_tell_table(tmp_path: Path) -> None:
+    X = BOX.sample(5, 0)
+    inside = [bowl(x) for x in X]
+    past = {
+        "x0": [*X[:, 0], 7.0],
+        "x1": [*X[:, 1], 7.0],
+        "loss": [*inside, 1.0],
+        "sd": [0.1, *[None] * 4, 0.2],
+    }
+    path = tmp_path / "run.db"
+    with pytest.raises(nm.InputError, match=r"must have a column 'y'; got x0, x1, loss, sd"):
+        quick(bowl, past=past, journal=path)
+    with pytest.raises(nm.InputError, match=r"row 5: 'x0' must lie in"):
+        quick(bowl, past=past, value="loss", journal=path)
+    assert not path.exists()  # nothing has begun
+    for n_evals in (2, 3):
+        result = quick(
+            bowl, n_evals=n_evals, past=past, value="loss", noise="sd", outside="drop", journal=path
+        )
+        assert [told.y for told in result.history[:5]] == inside
+        assert [told.noise for told in result.history[:5]] == [0.1, None, None, None, None]
+        assert (result.nfev, len(result.history)) == (n_evals, 5 + n_evals)
+
+
+@pytest.mark.parametrize("named", [{"value": "loss"}, {"noise": "sd"}, {"outside": "drop"}])
+def test_names_of_columns_need_a_past(named: dict[str, Any]) -> None:
+    with pytest.raises(nm.InputError, match=r"say how past is read; .* and no past"):
+        quick(bowl, **named)
+
+
+@pytest.mark.parametrize(
+    ("initial", "told", "steps"),
+    [(4, 0, 2), (4, 3, 5), (4, 9, 6), ([[100.0, -2.0], [99.5, -1.0]], 9, 4)],
+)
+def test_steps_are_the_choices_of_models(initial: Any, told: int, steps: int) -> None:
+    X = BOX.sample(told + 1, 0)
+    past = (X, [*(bowl(x) for x in X[1:]), np.nan])  # a failure takes no initial point's place
+    result = quick(bowl, n_evals=6, initial=initial, past=past)
+    assert result.optimizer.settings.steps == steps == len(result.steps)
+
+
 def test_a_full_disk_does_not_end_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "run.db"
     before, full = journal_module.Journal.append, [False]
@@ -328,3 +367,27 @@ def test_the_default_families_give_a_certificate_per_step() -> None:
     result = nm.optimize(bowl, BOX, 4, initial=3, surrogate="nomu:epochs=20,hidden=(6,)")
     assert same(result.steps[0].x, asked.x)
     assert figures(result.steps[0]) == figures(asked)
+
+
+def test_what_differs_is_named_alone(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    quick(bowl, n_evals=2, journal=path)
+    differing = r"settings: options\['batch'\]\['name'\] is 'believer', got 'none'; choose"
+    with pytest.raises(nm.InputError, match=differing):
+        quick(bowl, n_evals=2, journal=path, batch="none")
+    with pytest.raises(nm.InputError, match=r"options\['surrogate'\]\['n_hidden'\] is 12, got 13"):
+        quick(bowl, n_evals=2, journal=path, surrogate="brvfl:n_hidden=13")
+
+
+def test_misspelt_options_and_functions_that_are_none_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(nm.InputError, match=r"options of optimize are .*did you mean 'surrogate'"):
+        nm.optimize(bowl, BOX, 3, surogate="gp")
+    with pytest.raises(nm.InputError, match="f must be callable; got None"):
+        quick(None, n_evals=2)
+    with pytest.raises(nm.InputError, match="progress must be True or False"):
+        quick(bowl, n_evals=2, progress="yes")
+
+
+def test_any_true_of_a_callback_ends_a_run() -> None:
+    assert quick(bowl, n_evals=9, callback=lambda told: np.bool_(told.y is not None)).nfev == 1
+    assert quick(bowl, n_evals=3, callback=lambda told: told).nfev == 3

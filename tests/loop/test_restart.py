@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,8 +11,10 @@ from nnbo_mip.errors import InputError
 from nnbo_mip.loop.designs import design_of
 from nnbo_mip.loop.restart import Revisit, restart_of
 from nnbo_mip.space import Integer, Space
+from tests.loop.runs import BOX, advance, optimizer
 
-BOX = Space.box([99.0, -3.0], [101.0, -1.0])
+MEANS: dict[str, Any] = {"acquisition": "mean", "maximizer": "bab", "warp": None}
+"""What a model expects is maximized, and so a known point is often wanted again."""
 
 
 def test_a_restart_is_due_where_a_sample_is_proposed_again() -> None:
@@ -50,6 +54,42 @@ def test_a_space_of_which_all_is_known_has_no_fresh_points() -> None:
     assert restart_of("revisit").fresh_points(design_of(None), space, 0, known[:2]).tolist() == [
         [1.0]
     ]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"escape": "exponential:limit=30", "acquisition": "ucb:beta=0.01"}, {"escape": None}],
+)
+def test_a_run_restarts_whatever_keeps_proposals_away(options: dict[str, Any]) -> None:
+    run = optimizer(restart="revisit:n=3", **{**MEANS, **options})
+    asked = advance(run, 12, lambda x: x[0] - x[1])  # best at a corner
+    restarts = [one.number for one in asked if "the model repeated a point" in one.message]
+    assert restarts
+    assert [one.status for one in asked[restarts[0] : restarts[0] + 3]] == ["initial"] * 3
+    corner = [one.number for one in asked if one.x.tolist() == [99.0, -1.0]]
+    assert corner[0] == restarts[0] - 1
+
+
+def test_a_finite_space_restarts_before_it_is_used_up() -> None:
+    space = Space([Integer("a", 0, 6), Integer("b", 0, 6)])
+    run = optimizer(space, restart="revisit:n=3", **MEANS)
+    asked = advance(run, 16, lambda x: float(x["a"] - x["b"]))
+    assert any("the model repeated a point" in one.message for one in asked)
+    assert len({tuple(one.x.values()) for one in asked}) == 16
+
+
+def test_a_space_that_is_used_up_goes_on() -> None:
+    run = optimizer(Space([Integer("a", 0, 4)]), restart="revisit", **MEANS)
+    asked = advance(run, 7, lambda x: float(x["a"]))
+    assert "may be repeated" in asked[-1].message
+
+
+def test_a_point_whose_value_is_still_to_come_is_no_revisit() -> None:
+    run = optimizer(restart="revisit", batch=None, **MEANS)
+    advance(run, 4, lambda x: x[0] - x[1])
+    first, second = run.ask(2)
+    assert (first.status, second.status) == ("optimal", "optimal")
+    assert 1e-4 <= np.abs(BOX.encode(first.x) - BOX.encode(second.x)).max() < 2e-4
 
 
 @pytest.mark.parametrize(

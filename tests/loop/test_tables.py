@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from nnbo_mip.errors import InputError, MissingFileError
+from nnbo_mip.loop.optimizer import BayesianOptimizer
 from nnbo_mip.loop.tables import Table, read_table
 from nnbo_mip.space import Categorical, Integer, LinearConstraint, Real, Space
 
@@ -92,9 +93,38 @@ def test_line_ends_of_windows_and_quoted_line_breaks(tmp_path: Path) -> None:
     check(read_table(path, SPACE, "loss"))
 
 
-@pytest.mark.parametrize("cell", ["nan", "NaN", "None", " ", "inf", "-Infinity"])
+@pytest.mark.parametrize("cell", ["nan", "NaN", "None", " "])
 def test_a_value_that_is_none_is_a_failure(tmp_path: Path, cell: str) -> None:
     check(read_table(written(tmp_path, CSV.replace("1,,", f"1,{cell},")), SPACE, "loss"))
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"), [("inf", math.inf), ("-Infinity", -math.inf), ("1e999", math.inf)]
+)
+def test_an_infinite_value_is_a_failure_that_says_so(
+    tmp_path: Path, cell: str, value: float
+) -> None:
+    path = written(tmp_path, CSV.replace("1,,", f"1,{cell},"))
+    table = read_table(path, SPACE, "loss")
+    assert table.y.tolist() == [0.75, value, -2.5]
+    assert table.failed == (False, True, False)
+    run = BayesianOptimizer(SPACE, "brvfl")
+    run.tell_table(path, "loss")
+    assert [told.reason for told in run.history] == ["", "the value was infinite", ""]
+
+
+@pytest.mark.parametrize(
+    ("true", "false"), [("TRUE", "FALSE"), ("True", "False"), ("true", "false"), ("tRUE", "fALSE")]
+)
+def test_booleans_are_read_in_any_case(tmp_path: Path, true: str, false: str) -> None:
+    text = CSV.replace("True", true).replace("true", true).replace("false", false)
+    check(read_table(written(tmp_path, text), SPACE, "loss"))
+
+
+def test_a_level_that_is_written_the_same_comes_first(tmp_path: Path) -> None:
+    space = Space([Categorical("c", [True, "TRUE", 2, "2.0"])])
+    path = written(tmp_path, "c,y\ntrue,0\nTRUE,1\n2,2\n2.0,3\n2.00,4\n")
+    assert [x["c"] for x in read_table(path, space).x] == [True, "TRUE", 2, "2.0", 2]
 
 
 def test_columns_frames_and_pairs() -> None:
@@ -104,7 +134,10 @@ def test_columns_frames_and_pairs() -> None:
     check(read_table(Frame(told), SPACE))
     check(read_table((POINTS, VALUES), SPACE))
     check(read_table(([list(point.values()) for point in POINTS], np.array(VALUES)), SPACE))
-    check(read_table((Frame(COLUMNS), iter([0.75, np.inf, np.float32(-2.5)])), SPACE))
+    check(read_table((Frame(COLUMNS), iter([0.75, np.nan, np.float32(-2.5)])), SPACE))
+    table = read_table(told, SPACE)
+    assert read_table(table, SPACE) is table
+    assert read_table((POINTS, [0.75, np.inf, 10**400]), SPACE).failed == (False, True, True)
 
 
 def test_pandas_frames() -> None:
@@ -156,6 +189,7 @@ def test_points_outside_are_refused_or_left_out() -> None:
         ("\n5,", "\nfive,", r"line 3 .*'depth' must be a real number; got 'five'"),
         (",sd", ",loss", r"columns of 'past.csv' must have distinct names"),
         ("-2.5,0", "-2.5,-1", r"line 4 .*'sd' must be a standard deviation >= 0"),
+        ("-2.5,0", "-2.5,inf", r"line 4 .*'sd' must be a standard deviation >= 0, .* got inf"),
         (CSV, " \n\n", "'past.csv' is empty"),
         ('9 h"', "9 h", "must be a CSV file; reading it failed"),
     ],
