@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from nnbo_mip.errors import InputError
+from nnbo_mip.nearest import nearest
 
 
 def check_count(name: str, value: object, least: int = 1) -> int:
@@ -52,6 +53,13 @@ def check_flag(name: str, value: object) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise InputError(f"{name} must be True or False; got {value!r}; choose one.")
     return bool(value)
+
+
+def check_known(what: str, given: str, known: Collection[str], otherwise: str = "drop it.") -> None:
+    """Refuse a name that is not known; `otherwise` is what to do where none is near it."""
+    if given not in known:
+        advice = nearest(given, known) or otherwise
+        raise InputError(f"{what} are {', '.join(known) or 'none'}; got {given!r}; {advice}")
 
 
 def check_widths(name: str, value: object) -> tuple[int, ...]:

@@ -8,7 +8,6 @@ or given as an object, which always works: the registry is never the only door.
 from __future__ import annotations
 
 import ast
-import difflib
 import functools
 import inspect
 import os
@@ -18,7 +17,9 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
+from nnbo_mip.checks import check_known
 from nnbo_mip.errors import InputError, MissingExtraError
+from nnbo_mip.nearest import nearest
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -130,27 +131,29 @@ class Registry(Generic[T]):
             if isinstance(name, str) and all(isinstance(key, str) for key in own):
                 return name, own
         elif isinstance(spec, str):
-            if ":" not in spec or spec in self.available():  # "lbfgs:classic" is a name
-                return spec.strip(), {}
-            name, _, listed = spec.partition(":")
+            name, listed = self._split(spec)
             return name.strip(), _parse_options(listed, spec)
         raise InputError(
             f"{self._a_kind} must be a name, 'name:option=value', a dict with the key 'name', or "
             f"a {self._base.__name__}; got {spec!r:.80}; use one of these."
         )
 
+    def _split(self, spec: str) -> tuple[str, str]:
+        """Return a name and what is said of its options; "lbfgs:classic" is a name, too."""
+        if ":" not in spec:
+            return spec, ""
+        for name in self.available():
+            if ":" in name and (spec == name or spec.startswith((f"{name},", f"{name}:"))):
+                return name, spec[len(name) + 1 :]
+        name, _, listed = spec.partition(":")
+        return name, listed
+
     def _check_options(self, name: str, factory: Callable[..., T], options: dict[str, Any]) -> None:
         parameters = self._parameters_of(name, factory)
         if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
             return
         for option in options:
-            if option not in parameters:
-                near = difflib.get_close_matches(option, parameters, n=1)
-                advice = f"did you mean {near[0]!r}?" if near else "drop it."
-                raise InputError(
-                    f"the options of {name!r} are {', '.join(parameters) or 'none'}; got "
-                    f"{option!r}; {advice}"
-                )
+            check_known(f"the options of {name!r}", option, parameters, _advice(options))
         positional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.POSITIONAL_ONLY)
         missing = [
             p.name
@@ -195,8 +198,7 @@ class Registry(Generic[T]):
         points = self._plugins().get(name, [])
         if not points:
             known = self.available()
-            near = difflib.get_close_matches(name.lower(), known, n=1)
-            advice = f"did you mean {near[0]!r}?" if near else "choose one of them."
+            advice = nearest(name.lower(), known) or "choose one of them."
             raise InputError(
                 f"{self._a_kind} must be one of {', '.join(known)}; got {name!r}; {advice}"
             )
@@ -236,6 +238,15 @@ def _changed(folder: str) -> int:
         return os.stat(folder).st_mtime_ns
     except OSError:
         return 0
+
+
+def _advice(options: Mapping[str, Any]) -> str:
+    """Say what to do about an option that there is not, which may be meant as another one's."""
+    for key, value in options.items():
+        if isinstance(value, str) and ":" in value:
+            inner = value.replace(":", "(", 1)
+            return f"write {key}={inner}, …) if it is an option of that one, else drop it."
+    return "drop it."
 
 
 def _parse_options(listed: str, spec: str) -> dict[str, Any]:

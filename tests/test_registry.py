@@ -321,3 +321,18 @@ def test_every_surrogate_can_be_made_by_its_name(name: str) -> None:
     assert nm.surrogates.create(made) is made
     with pytest.raises(InputError, match="got 'sede'"):
         nm.surrogates.create(name, sede=3)
+
+
+def test_a_preset_takes_options_in_its_text() -> None:
+    import nnbo_mip as nm
+
+    made = nm.maximizers.create("lbfgs:classic,starts=5")
+    assert made == nm.maximizers.create({"name": "lbfgs:classic", "starts": 5})
+    assert nm.maximizers.create("lbfgs:starts=5") != made
+
+
+def test_options_of_an_option_are_written_in_brackets() -> None:
+    import nnbo_mip as nm
+
+    with pytest.raises(InputError, match=r"write xi=decay\(start=0.1, …\)"):
+        nm.acquisitions.create("pi:xi=decay:start=0.1,rate=0.5")

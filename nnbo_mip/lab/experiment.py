@@ -15,11 +15,11 @@ from nnbo_mip.lab.curves import METRICS
 from nnbo_mip.lab.environment import imported, versions_of
 from nnbo_mip.lab.experiment_file import Section
 from nnbo_mip.lab.methods import Method, methods_of
-from nnbo_mip.lab.nearest import nearest
 from nnbo_mip.lab.plan import Plan, PlannedUnit
 from nnbo_mip.lab.tasks import Task, check_optima, tasks_of
 from nnbo_mip.lab.unit import Unit
 from nnbo_mip.loop.settings import DOORS
+from nnbo_mip.nearest import nearest
 from nnbo_mip.network.files import read_limited
 
 KEYS = (

@@ -18,8 +18,8 @@ from typing import Any, Self
 
 from nnbo_mip.checks import check_count, check_flag
 from nnbo_mip.errors import FileFormatError, InputError, NnboError
-from nnbo_mip.lab.nearest import nearest
 from nnbo_mip.lab.toml_lines import Path, TomlLines
+from nnbo_mip.nearest import nearest
 
 
 class Section:

@@ -19,8 +19,8 @@ from nnbo_mip.lab.columns import ATTEMPTS, OBSERVATIONS, PLAN, STEPS, UNITS
 from nnbo_mip.lab.curves import METRICS, Curves, best_so_far
 from nnbo_mip.lab.database import reading
 from nnbo_mip.lab.frame import Column, Frame, column_of
-from nnbo_mip.lab.nearest import nearest
 from nnbo_mip.loop.plain import point_in
+from nnbo_mip.nearest import nearest
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.space.arrays import IntArray
 

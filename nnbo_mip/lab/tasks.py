@@ -9,10 +9,10 @@ from typing import Any
 from nnbo_mip.errors import InputError
 from nnbo_mip.lab.experiment_file import Section
 from nnbo_mip.lab.methods import text_of
-from nnbo_mip.lab.nearest import nearest
 from nnbo_mip.lab.unit_run import problem_of, shared_starts
 from nnbo_mip.loop.designs import design_of
 from nnbo_mip.loop.plain import described
+from nnbo_mip.nearest import nearest
 from nnbo_mip.problems.problem import Problem
 
 PROBLEM_KEYS = ("spec", "label", "starts", "steps", "scaled")
