@@ -13,9 +13,10 @@ from nnbo_mip.errors import InputError
 from nnbo_mip.surrogates.abstract import Capability, Surrogate
 from nnbo_mip.surrogates.families import registry
 
-FAMILY = "gp"
-
 FEW_INPUTS, SOME_INPUTS, MANY_INPUTS = 4, 6, 8
+
+FAMILY, FAMILY_BEYOND = "gp", "brvfl"
+"""Up to `SOME_INPUTS` coordinates, and beyond, within the trust region that is taken there."""
 
 Options = Mapping[str, object]
 
@@ -58,12 +59,12 @@ def surrogate_for(given: object, dimension: int) -> object:
     Parameters
     ----------
     given : None, str, mapping or Surrogate
-        None is the default family; an object is returned as it is.
+        None is the default family of so many coordinates; an object is returned as it is.
     dimension : int
         Coordinates of the model, a level of a category counts as one.
     """
     if given is None:
-        given = FAMILY
+        given = FAMILY if dimension <= SOME_INPUTS else FAMILY_BEYOND
     if not isinstance(given, str | Mapping):
         return given
     try:
