@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from nnbo_mip.checks import check_count, check_known
-from nnbo_mip.errors import InputError
+from nnbo_mip.errors import InputError, JournalError, JournalWarning
 from nnbo_mip.loop.evaluation import Objective
 from nnbo_mip.loop.given_design import Given
 from nnbo_mip.loop.journal import Journal
@@ -117,7 +118,10 @@ def optimize(
                 raise
             optimizer = _continued(journal, plan, options)  # somebody began it a moment ago
     if past is not None and not optimizer.history:
-        optimizer.tell_table(past, value, noise, outside)
+        try:
+            optimizer.tell_table(past, value, noise, outside)
+        except JournalError as error:
+            warnings.warn(f"the run goes on in memory: {error}", JournalWarning, stacklevel=2)
     return optimizer.run(f, n_evals, callback=callback, progress=progress, on_error=on_error)
 
 

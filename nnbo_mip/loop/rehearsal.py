@@ -1,32 +1,38 @@
 """A first step on made-up values: what it would refuse is refused before anything is paid for.
 
 Whether a maximizer can serve a belief is known for certain only when there is one: whether its
-score has gradients, or an exact form. Most combinations need no trial, and cost none.
+score has gradients, or an exact form. How long it was trained does not matter for that.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
+from nnbo_mip.acquisitions.abstract import Acquisition
+from nnbo_mip.acquisitions.catalogue import registry as acquisitions
 from nnbo_mip.errors import InputError, SolverError, TrainingError, UnsupportedError
 from nnbo_mip.loop.settings import Settings
 from nnbo_mip.loop.step import seeded
 from nnbo_mip.maximizers.abstract import Maximizer
 from nnbo_mip.maximizers.target import Target
-from nnbo_mip.surrogates.abstract import Capability
+from nnbo_mip.surrogates.abstract import Capability, Surrogate
+from nnbo_mip.surrogates.families import registry as surrogates
 
 POINTS = 8
 
 
 def rehearse(settings: Settings) -> None:
     """Refuse a maximizer that cannot serve the first step with a model."""
-    if settings.acquisition.proposes or not _is_in_doubt(settings):
+    if settings.acquisition.proposes:
         return
     domain, rng = settings.search.model(), np.random.default_rng(settings.seed)
+    surrogate, acquisition = _cast(settings)
     try:
         X, y = domain.sample(POINTS, rng), rng.standard_normal(POINTS)
-        belief = seeded(settings.surrogate, settings.seed).fit(X, y)
-        scorer = seeded(settings.acquisition, settings.seed).scorer(belief, X, y)
+        scorer = acquisition.scorer(surrogate.fit(X, y), X, y)
     except (InputError, TrainingError, SolverError, ArithmeticError, np.linalg.LinAlgError):
         return  # these values are at fault, perhaps
     reason = settings.maximizer.why_not(Target(scorer, domain))
@@ -37,12 +43,15 @@ def rehearse(settings: Settings) -> None:
         )
 
 
-def _is_in_doubt(settings: Settings) -> bool:
-    """Whether capabilities do not say that the maximizer serves the belief."""
+def _cast(settings: Settings) -> tuple[Surrogate, Acquisition]:
+    """Return whom the maximizer meets: stand-ins where the domain alone can be in its way."""
     able, offered = settings.maximizer.abilities, settings.surrogate.capabilities
-    if able.falls_back:
-        return False
-    if able.needs_network or type(settings.maximizer).why_not is not Maximizer.why_not:
-        return True
+    needs_none = not able.needs_network and type(settings.maximizer).why_not is Maximizer.why_not
     is_plain = settings.acquisition.needs <= {Capability.MEAN, Capability.STD}
-    return able.needs_gradient and not (is_plain and Capability.GRADIENT in offered)
+    has_gradient = is_plain and Capability.GRADIENT in offered
+    if able.any_belief or (needs_none and (has_gradient or not able.needs_gradient)):
+        return surrogates.create("brvfl", n_hidden=2), acquisitions.create("mean")
+    surrogate: Any = seeded(settings.surrogate, settings.seed)
+    if hasattr(surrogate, "epochs"):
+        surrogate = replace(surrogate, epochs=1)
+    return surrogate, seeded(settings.acquisition, settings.seed)

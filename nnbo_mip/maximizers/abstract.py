@@ -39,6 +39,9 @@ class Abilities:
         Whether it keeps its distance from points where that is asked for.
     most_inputs : float
         Largest number of inputs that it takes.
+    any_belief : bool
+        Whether it serves every belief, as it asks for scores only, or searches without a proof
+        where none can be had.
     """
 
     proves: bool = False
@@ -49,6 +52,7 @@ class Abilities:
     constraints: bool = True
     holes: bool = True
     most_inputs: float = math.inf
+    any_belief: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,15 +110,18 @@ class Maximizer(abc.ABC):
             return 'it knows no integers or categories; take "auto", "lbfgs" or "random".'
         if not able.constraints and domain.b.size:
             return 'it knows no linear constraints; take "auto", "lbfgs" or "random".'
+        if not able.holes and len(domain.holes):
+            return 'it keeps no distance from points; take "auto", "lbfgs" or "random".'
         if target.dimension > able.most_inputs:
             return (
                 f"it takes up to {able.most_inputs:g} inputs, got {target.dimension}; take "
                 '"auto" or "lbfgs".'
             )
         if able.needs_gradient and not target.has_gradient:
+            others = '"random"' if len(target.equalities) else '"direct" or "random"'
             return (
                 f"it needs gradients, which a {target.scorer.belief.family} belief does not offer "
-                'for this acquisition; take "direct" or "random".'
+                f"for this acquisition; take {others}."
             )
         if able.needs_network:
             return target.why_no_objective

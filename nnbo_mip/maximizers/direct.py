@@ -11,11 +11,10 @@ import numpy as np
 from nnbo_mip.checks import check_choice, check_count, check_flag
 from nnbo_mip.maximizers.abstract import Abilities, Request
 from nnbo_mip.maximizers.heuristic import Heuristic
-from nnbo_mip.maximizers.search import Search
+from nnbo_mip.maximizers.search import NOTHING_TRIED, Search
 from nnbo_mip.maximizers.target import Target
 from nnbo_mip.maximizers.unit_cube import UnitCube
 from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.space.rows import separated
 
 VARIANTS = ("l", "original")
 
@@ -62,8 +61,7 @@ class Rectangles(Heuristic):
 
     def why_not(self, target: Target) -> str:
         """Return why rectangles cannot serve a target; empty where they can."""
-        domain = target.domain
-        if separated(domain.A, domain.b, domain.row_slack).b_eq.size:
+        if len(target.equalities):
             return 'it knows no equalities; take "auto", "lbfgs" or "random".'
         return super().why_not(target)
 
@@ -73,7 +71,7 @@ class Direct(Rectangles):
     """DIRECT by `scipy.optimize.direct`."""
 
     name: ClassVar[str] = "direct"
-    abilities: ClassVar[Abilities] = Abilities()
+    abilities: ClassVar[Abilities] = Abilities(any_belief=True)
 
     def _search(self, search: Search, request: Request) -> None:
         from scipy.optimize import direct
@@ -82,6 +80,7 @@ class Direct(Rectangles):
         if not cube.n_variables:
             search.values(cube.decode(np.empty((1, 0))))
             return
+        search.vain = NOTHING_TRIED
 
         def negated(place: FloatArray) -> float:
             return -value_at(search, cube, place)
@@ -103,4 +102,5 @@ def value_at(search: Search, cube: UnitCube, place: FloatArray) -> float:
     if not search.domain.admissible(point)[0]:
         search.count(1)
         return -math.inf
+    search.vain = ""
     return float(search.values(point)[0])

@@ -6,6 +6,7 @@ until somebody looks there.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -40,7 +41,7 @@ class EpsilonRandom(Maximizer):
 
     share: float = 0.1
     inner: Any = "auto"
-    time_limit: float = 60.0
+    time_limit: float = math.inf
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""

@@ -35,7 +35,7 @@ class Bab(Maximizer):
     Parameters
     ----------
     time_limit : float
-        Wall seconds.
+        Wall seconds, where those of the request are more.
     most_problems : int
         Linear problems of one sequence.
     """
@@ -43,7 +43,7 @@ class Bab(Maximizer):
     name: ClassVar[str] = "bab"
     abilities: ClassVar[Abilities] = Abilities(proves=True)
 
-    time_limit: float = 60.0
+    time_limit: float = math.inf
     most_problems: int = MOST_PROBLEMS
 
     def __post_init__(self) -> None:
@@ -73,7 +73,7 @@ class Mip(Bab):
     formulation : {"bigm", "sos1", "partition", "naive"}
         ``naive`` is there for comparison and never proves.
     time_limit : float
-        Wall seconds.
+        Wall seconds, where those of the request are more.
     most_problems : int
         Linear problems of one sequence.
     """
@@ -102,7 +102,7 @@ class Enumerate(Bab):
     Parameters
     ----------
     time_limit : float
-        Wall seconds.
+        Wall seconds, where those of the request are more.
     most_problems : int
         Linear problems of one sequence.
     """
@@ -123,12 +123,13 @@ class Auto(Bab):
     solver : {"highs", "cbc", "scip", "pyomo:<name>"}
         For problems that branch and bound does not close.
     time_limit : float
-        Wall seconds.
+        Wall seconds, where those of the request are more.
     most_problems : int
         Linear problems of one sequence.
     """
 
     name: ClassVar[str] = "auto"
+    abilities: ClassVar[Abilities] = Abilities(proves=True, any_belief=True)
 
     solver: str = "highs"
 

@@ -45,7 +45,7 @@ class Grid(Heuristic):
     """
 
     name: ClassVar[str] = "grid"
-    abilities: ClassVar[Abilities] = Abilities()
+    abilities: ClassVar[Abilities] = Abilities(any_belief=True)
 
     points: int | None = None
     evaluations: int = 1_000_000
@@ -59,7 +59,15 @@ class Grid(Heuristic):
 
     def why_not(self, target: Target) -> str:
         """Return why a grid cannot serve a target; empty where it can."""
-        size = math.prod(self._counts(target.domain))
+        domain = target.domain
+        moving = np.array([values is None for values in domain.grids])
+        moving &= domain.lower < domain.upper
+        if target.equalities[:, moving].any():
+            return (
+                "it knows no equalities of continuous coordinates; take "
+                '"auto", "lbfgs" or "random".'
+            )
+        size = math.prod(self._counts(domain))
         if size <= self.evaluations:
             return super().why_not(target)
         return (
@@ -70,11 +78,14 @@ class Grid(Heuristic):
     def _search(self, search: Search, request: Request) -> None:
         points = self._grid(search.domain)
         points = points[search.domain.admissible(points)]
+        if not len(points):
+            search.vain = "no point of the grid"
+            return
         scorer, head = search.target.scorer, search.head
         if scorer.draws or not isinstance(head, MomentHead) or not head.reads_std:
             search.values(points)
             return
-        known = self.memory.recall(scorer.belief, points) if len(points) else None
+        known = self.memory.recall(scorer.belief, points)
         if known is None:
             self._learn(search, points, head)
         else:
@@ -89,8 +100,7 @@ class Grid(Heuristic):
             search.keep(batch, search.sought.finite(head.score(mean, std)))
             means.append(mean)
             stds.append(std)
-        if means:
-            self.memory.keep(belief, points, np.concatenate(means), np.concatenate(stds))
+        self.memory.keep(belief, points, np.concatenate(means), np.concatenate(stds))
 
     def _counts(self, domain: Domain) -> list[int]:
         """Return how many values each coordinate outside of groups takes, then each group."""

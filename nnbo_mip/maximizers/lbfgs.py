@@ -78,8 +78,8 @@ class Lbfgs(Heuristic):
         return self.log
 
     def _search(self, search: Search, request: Request) -> None:
-        raw = sobol_points(search.domain, self.raw_samples, request.seed)
-        chosen = self._choose(search.values(raw), np.random.default_rng(request.seed))
+        raw = sobol_points(search.domain, self.raw_samples, request.seed, search.expired)
+        chosen = self._choose(search.values(raw, late=True), np.random.default_rng(request.seed))
         starts = raw[chosen]
         if len(request.starts):
             starts = np.vstack([request.starts, starts])

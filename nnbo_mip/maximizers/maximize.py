@@ -12,15 +12,18 @@ from nnbo_mip.acquisitions.criterion import Criterion
 from nnbo_mip.errors import InputError
 from nnbo_mip.exact.inputs import as_gap, as_seed, as_time_limit
 from nnbo_mip.exact.reporting import ProgressOption, reporting
-from nnbo_mip.maximizers.abstract import Request
+from nnbo_mip.maximizers.abstract import Maximizer, Request
 from nnbo_mip.maximizers.catalogue import registry
 from nnbo_mip.maximizers.proposal import Proposal
 from nnbo_mip.maximizers.proposing import check_chooses, proposed
 from nnbo_mip.maximizers.target import Target
 from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.space.arrays import as_points
+from nnbo_mip.space.arrays import as_finite_vector, as_points
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.surrogates.abstract import Belief
+
+DEFAULT_SECONDS = 60.0
+"""Of a search for a proof, where neither the caller nor the maximizer has a limit."""
 
 
 def maximize(
@@ -34,7 +37,7 @@ def maximize(
     noise: npt.ArrayLike | None = None,
     step: int = 0,
     gap: float = 1e-4,
-    time_limit: float = math.inf,
+    time_limit: float | None = None,
     seed: int = 0,
     within: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
     away_from: npt.ArrayLike | None = None,
@@ -67,8 +70,9 @@ def maximize(
         A proof may stop at a difference of ``gap`` of the logarithms for ei and pi, of
         ``gap * max(1, |value|)`` for mean, ucb and samples, and of ``gap * |value|`` for the
         other scores (at least ``1e-4 gap``).
-    time_limit : float
-        Wall seconds; a maximizer may have a shorter limit of its own.
+    time_limit : float, optional
+        Wall seconds, infinity for none; a maximizer may have a shorter limit of its own. Without
+        either, those that prove have 60 seconds.
     seed : int
         Of random starts.
     within : pair of (d,) arrays, optional
@@ -110,12 +114,20 @@ def maximize(
     with reporting(progress, 1.0) as callback:
         request = Request(
             gap=as_gap(gap),
-            time_limit=as_time_limit(time_limit),
+            time_limit=_seconds(time_limit, chosen),
             seed=as_seed(seed),
             starts=_admissible(starts, limited),
             callback=callback,
         )
         return chosen.maximize(target, request)
+
+
+def _seconds(given: float | None, maximizer: Maximizer) -> float:
+    """Return the time of a search; a proof without any limit might never end."""
+    if given is not None:
+        return as_time_limit(given)
+    unlimited = maximizer.abilities.proves and math.isinf(maximizer.time_limit)
+    return DEFAULT_SECONDS if unlimited else math.inf
 
 
 def _limited(
@@ -136,10 +148,26 @@ def _limited(
             "to keep."
         )
     if within is not None:
+        _check_meets(domain, *within)
         domain = domain.restrict(*within)
     if away_from is not None and eps is not None:
         domain = domain.away_from(away_from, eps)
     return domain
+
+
+def _check_meets(domain: Domain, lower: npt.ArrayLike, upper: npt.ArrayLike) -> None:
+    """Refuse a region that lies outside of the domain's box."""
+    low, high = as_finite_vector(lower, "lower"), as_finite_vector(upper, "upper")
+    if not low.size == high.size == domain.dimension or (low > high).any():
+        return  # no region at all, which `Domain.restrict` says
+    outside = np.flatnonzero((low > domain.upper) | (high < domain.lower))
+    if outside.size:
+        j = int(outside[0])
+        raise InputError(
+            f"within must be a region of the space; got one that lies outside of it, [{low[j]}, "
+            f"{high[j]}] in coordinate {j}, where the space is [{domain.lower[j]}, "
+            f"{domain.upper[j]}]; move it, or leave it out."
+        )
 
 
 def _admissible(starts: npt.ArrayLike | None, domain: Domain) -> FloatArray:

@@ -17,7 +17,7 @@ from nnbo_mip.exact.result import Measure
 from nnbo_mip.maximizers.abstract import Abilities, Request
 from nnbo_mip.maximizers.heuristic import Heuristic
 from nnbo_mip.maximizers.local_ascent import exchange, settle
-from nnbo_mip.maximizers.search import Search, sampled
+from nnbo_mip.maximizers.search import Search
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.space.domain import Domain
 
@@ -65,7 +65,7 @@ class Pga(Heuristic):
         rng = np.random.default_rng(request.seed)
         given = request.starts
         for _ in range(self.rounds):
-            starts = sampled(search.domain, self.starts, rng)
+            starts = search.drawn(self.starts, rng)
             starts = np.vstack([given, starts]) if len(given) else starts
             if not len(starts):
                 return

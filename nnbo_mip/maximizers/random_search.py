@@ -12,7 +12,7 @@ from nnbo_mip.checks import check_number
 from nnbo_mip.maximizers.abstract import Abilities, Request
 from nnbo_mip.maximizers.heuristic import Heuristic
 from nnbo_mip.maximizers.local_ascent import settle
-from nnbo_mip.maximizers.search import BATCH, Search, sampled
+from nnbo_mip.maximizers.search import BATCH, Search
 from nnbo_mip.network.affine import FloatArray
 
 NEAREST, FARTHEST = 1e-4, 1e-1
@@ -43,7 +43,7 @@ class Random(Heuristic):
     """
 
     name: ClassVar[str] = "random"
-    abilities: ClassVar[Abilities] = Abilities()
+    abilities: ClassVar[Abilities] = Abilities(any_belief=True)
     starts_first: ClassVar[bool] = False
     """Where all points score the same, the first random one wins and not a known one."""
 
@@ -59,10 +59,11 @@ class Random(Heuristic):
         left = search.left - len(request.starts)
         beside = math.floor(self.near * left) if len(request.starts) else 0
         while left > beside:
-            points = sampled(search.domain, min(BATCH, left - beside), rng)
+            search.check_time()
+            points = search.drawn(min(BATCH, left - beside), rng)
             if not len(points):
                 break
-            search.values(points)
+            search.values(points, late=True)
             left -= len(points)
         batch = BATCH if search.domain.is_box else REPAIRED
         while beside:

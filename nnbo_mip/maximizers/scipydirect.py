@@ -21,7 +21,7 @@ import numpy as np
 from nnbo_mip.errors import InputError, MissingExtraError
 from nnbo_mip.maximizers.abstract import Abilities, Request
 from nnbo_mip.maximizers.direct import Rectangles, value_at
-from nnbo_mip.maximizers.search import Search
+from nnbo_mip.maximizers.search import NOTHING_TRIED, Search
 from nnbo_mip.maximizers.unit_cube import UnitCube
 from nnbo_mip.network.affine import FloatArray
 
@@ -40,7 +40,7 @@ class ScipyDirect(Rectangles):
     """DIRECT by the package scipydirect."""
 
     name: ClassVar[str] = "scipydirect"
-    abilities: ClassVar[Abilities] = Abilities()
+    abilities: ClassVar[Abilities] = Abilities(any_belief=True)
 
     def __post_init__(self) -> None:
         """Refuse options that are none, and a machine without the package."""
@@ -58,6 +58,7 @@ class ScipyDirect(Rectangles):
         if not cube.n_variables:
             search.values(cube.decode(np.empty((1, 0))))
             return
+        search.vain = NOTHING_TRIED
         objective = _Guarded(lambda place: -value_at(search, cube, place))
         minimize = _imported().minimize
         with _ALONE, _silenced():

@@ -22,9 +22,13 @@ from nnbo_mip.maximizers.sought import Sought
 from nnbo_mip.maximizers.target import Target
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.space.domain import Domain
+from nnbo_mip.space.sampling import Stop, never, sample
 
 BATCH = 8192
 """Points that are scored between two looks at the clock."""
+
+NOTHING_TRIED = "no point that was tried"
+"""What `Search.vain` is where a search looks at points one after another."""
 
 
 class BudgetSpent(Exception):
@@ -66,6 +70,9 @@ class Search:
         self.counters: Counter[str] = Counter()
         self.sought = Sought(target)
         self.monitor = Monitor(self.sought, 0.0, time_limit, callback)
+        self.vain = ""
+        """Of what no point is admissible, to be said in the answer; empty where some are."""
+
         self._most = evaluations
         self._raw = not log and self.head != target.scorer.head
         self._time_limited = False
@@ -87,9 +94,13 @@ class Search:
 
     # -- scoring ----------------------------------------------------------------------
 
-    def values(self, points: FloatArray) -> FloatArray:
-        """Score points (n, d), admissible or not, and keep the best admissible one."""
-        found = [self.keep(batch, self.sought.values(batch)) for batch in self.affordable(points)]
+    def values(self, points: FloatArray, late: bool = False) -> FloatArray:
+        """Score points (n, d), admissible or not, and keep the best admissible one.
+
+        A batch of `late` points is scored even if time is up: it went into drawing them.
+        """
+        batches = self.affordable(points, late)
+        found = [self.keep(batch, self.sought.values(batch)) for batch in batches]
         return self._shown(np.concatenate([np.empty(0), *found]))
 
     def values_and_gradients(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -102,26 +113,39 @@ class Search:
         shown, slopes = self._shown(np.concatenate(values)), np.concatenate(gradients)
         return shown, slopes * shown[:, None] if self._raw else slopes
 
-    def affordable(self, points: FloatArray) -> Iterator[FloatArray]:
+    def affordable(self, points: FloatArray, late: bool = False) -> Iterator[FloatArray]:
         """Yield points (n, d) in batches, counted, until the budget is spent."""
         for start in range(0, len(points), BATCH):
             wanted = points[start : start + BATCH]
             batch = wanted[: self.left]
-            self.count(len(batch))
+            self.count(len(batch), late and not start)
             if len(batch):
                 yield batch
             if len(batch) < len(wanted):
                 raise BudgetSpent
 
-    def count(self, evaluations: int) -> None:
-        """Take evaluations from the budget; end the search if time is up."""
+    def count(self, evaluations: int, late: bool = False) -> None:
+        """Take evaluations from the budget; end the search if time is up, unless they are late."""
         self.monitor.report(self.name, math.inf, evaluations=self.evaluations, **self.counters)
-        if self.monitor.should_stop() and self.evaluations:
-            self._time_limited = True
-            raise BudgetSpent
+        if not late:
+            self.check_time()
         if evaluations > self.left:
             raise BudgetSpent
         self.evaluations += evaluations
+
+    def check_time(self) -> None:
+        """End the search if time is up and something was scored."""
+        if self.evaluations and self.expired():
+            raise BudgetSpent
+
+    def expired(self) -> bool:
+        """Whether time is up, or somebody pressed Ctrl-C; asked where there is more to do."""
+        self._time_limited = self._time_limited or self.monitor.should_stop()
+        return self._time_limited
+
+    def drawn(self, n: int, seed: int | np.random.Generator) -> FloatArray:
+        """Return n uniform admissible points (n, d), fewer where time is up or none are found."""
+        return sampled(self.domain, n, seed, self.expired)
 
     def keep(self, points: FloatArray, values: FloatArray) -> FloatArray:
         """Keep the best admissible one of points (n, d) whose values (n,) are known."""
@@ -139,9 +163,10 @@ class Search:
     def rescue(self, seed: int) -> None:
         """Offer some admissible point, outside of the budget, where none was found."""
         if self.monitor.best_x is None:
+            self.vain = self.vain or NOTHING_TRIED
             center = 0.5 * self.domain.lower + 0.5 * self.domain.upper
             near = self.domain.repair(center)
-            found = sampled(self.domain, 1, seed) if near is None else near[None, :]
+            found = self.drawn(1, seed) if near is None else near[None, :]
             self.monitor.offer(found)
 
     def proposal(self) -> Proposal:
@@ -156,6 +181,7 @@ class Search:
                 name = f"log{name}"
             if name.startswith("log"):
                 value = self.sought.value(x)
+            message = self._said_of_vain()
         elif is_empty(self.domain):
             status, bound, gap = "infeasible", -math.inf, math.nan
         else:
@@ -177,15 +203,31 @@ class Search:
             message=message,
         )
 
+    def _said_of_vain(self) -> str:
+        """Return a sentence with the remedy where none of what was tried is admissible."""
+        if not self.vain:
+            return ""
+        others = '"auto", "lbfgs" or "random"'
+        if not self.target.has_gradient:
+            others = '"auto" or "random"'
+        if f'"{self.name}"' in others:
+            others = '"auto"'
+        return (
+            f"{self.vain} is admissible, so the answer is some other admissible point; take "
+            f"{others}."
+        )
+
 
 def is_empty(domain: Domain) -> bool:
     """Whether bound propagation proves that a domain has no admissible point."""
     return not bool(domain.tighten(domain.lower, domain.upper)[2])
 
 
-def sampled(domain: Domain, n: int, seed: int | np.random.Generator) -> FloatArray:
-    """Return n uniform admissible points (n, d), or none where none was found."""
+def sampled(
+    domain: Domain, n: int, seed: int | np.random.Generator, stop: Stop = never
+) -> FloatArray:
+    """Return n uniform admissible points (n, d), fewer once time is up, none if none was found."""
     try:
-        return domain.sample(n, np.random.default_rng(seed))
+        return sample(domain, n, np.random.default_rng(seed), stop)
     except InputError:
         return np.empty((0, domain.dimension))

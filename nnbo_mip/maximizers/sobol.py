@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from nnbo_mip.maximizers.abstract import Abilities, Request
 from nnbo_mip.maximizers.heuristic import Heuristic
-from nnbo_mip.maximizers.search import Search, sampled
+from nnbo_mip.maximizers.search import BATCH, Search, sampled
 from nnbo_mip.maximizers.unit_cube import UnitCube
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.space.domain import Domain
+from nnbo_mip.space.sampling import Stop, never
+
+if TYPE_CHECKING:
+    from scipy.stats import qmc
 
 DRAWS_PER_POINT = 32
 """Points of the box that are drawn at most for one that rows and holes admit."""
@@ -32,16 +37,26 @@ class Sobol(Heuristic):
     """
 
     name: ClassVar[str] = "sobol"
-    abilities: ClassVar[Abilities] = Abilities()
+    abilities: ClassVar[Abilities] = Abilities(any_belief=True)
 
     evaluations: int = 8192
 
     def _search(self, search: Search, request: Request) -> None:
-        search.values(sobol_points(search.domain, search.left, request.seed))
+        for points in sobol_batches(search.domain, search.left, request.seed, search.expired):
+            search.values(points, late=True)
 
 
-def sobol_points(domain: Domain, n: int, seed: int) -> FloatArray:
-    """Return n admissible points (n, d), evenly spread; none where none was found.
+def sobol_points(domain: Domain, n: int, seed: int, stop: Stop = never) -> FloatArray:
+    """Return n admissible points (n, d), evenly spread; fewer once time is up.
+
+    There are none where none was found.
+    """
+    none = np.empty((0, domain.dimension))
+    return np.concatenate([none, *sobol_batches(domain, n, seed, stop)])
+
+
+def sobol_batches(domain: Domain, n: int, seed: int, stop: Stop = never) -> Iterator[FloatArray]:
+    """Yield n admissible points in batches (k, d), evenly spread; fewer once time is up.
 
     Notes
     -----
@@ -52,23 +67,32 @@ def sobol_points(domain: Domain, n: int, seed: int) -> FloatArray:
 
     lower, upper, feasible = domain.tighten(domain.lower, domain.upper)
     if not feasible:
-        return np.empty((0, domain.dimension))
+        return
     cube = UnitCube(domain.restrict(lower, upper))
     if not cube.n_variables:
         points = cube.decode(np.empty((1, 0)))
-        return points[domain.admissible(points)]
+        yield points[domain.admissible(points)]
+        return
     sequence = qmc.Sobol(cube.n_variables, rng=np.random.default_rng(seed))
-    kept, found, drawn, size = [], 0, 0, _power_of_two(n)
-    while found < n and drawn < DRAWS_PER_POINT * n:
-        # The first draw is a power of two and so are all that follow: the sequence stays even.
-        points = cube.decode(sequence.random(size))
-        kept.append(points[domain.admissible(points)])
-        found, drawn, size = found + len(kept[-1]), drawn + size, max(drawn, size)
-        if not domain.b.size and not len(domain.holes):
+    missing = n
+    for places in _places(sequence, n):
+        points = cube.decode(places)
+        points = points[domain.admissible(points)][:missing]
+        missing -= len(points)
+        yield points
+        if not missing or stop():
             break
-    if found < n:
-        kept.append(sampled(domain, n - found, seed))
-    return np.concatenate(kept)[:n]
+    if missing == n or (missing and not stop()):
+        yield sampled(domain, missing, seed, stop)
+
+
+def _places(sequence: qmc.Sobol, n: int) -> Iterator[FloatArray]:
+    """Yield points (k, n_variables) of the cube: what n may take and then, in turns, more."""
+    drawn, size = 0, _power_of_two(n)  # a power of two is spread most evenly
+    while drawn < DRAWS_PER_POINT * n:
+        for first in range(0, size, BATCH):
+            yield sequence.random(min(BATCH, size - first))
+        drawn, size = drawn + size, max(drawn, size)
 
 
 def _power_of_two(n: int) -> int:

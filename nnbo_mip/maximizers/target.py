@@ -14,6 +14,7 @@ from nnbo_mip.heads.objective import Objective
 from nnbo_mip.maximizers.objectives import objective_of
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.space.domain import Domain
+from nnbo_mip.space.rows import separated
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +57,12 @@ class Target:
     def has_gradient(self) -> bool:
         """Whether `gradient` can be asked."""
         return self.scorer.has_gradient
+
+    @cached_property
+    def equalities(self) -> FloatArray:
+        """Coefficients (e, d) of the rows that hold with equality."""
+        domain = self.domain
+        return separated(domain.A, domain.b, domain.row_slack).A_eq
 
     @cached_property
     def objective(self) -> Objective:

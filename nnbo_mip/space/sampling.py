@@ -6,6 +6,9 @@ points of the tightened box are drawn and kept if admissible, which is exactly u
 where too few are kept, or equalities leave no volume, random walks take over (`walk`),
 uniform in the limit. Points in holes are drawn again; where holes leave too little of a
 domain without equalities for that, what they leave is cut into boxes (`hole_free`).
+
+Who has little time passes `stop`, which is asked between batches and between steps of the walks.
+Points are the same as without it until it answers that time is up.
 """
 
 from __future__ import annotations
@@ -32,6 +35,9 @@ BATCH = 8192
 MAX_DRAWS = 1 << 20
 """Rejection is given up when it would take more draws than this."""
 
+CHAINS = 1024
+"""Walks side by side: more take no less time each, and all of them end at once."""
+
 MAX_WALKS = 5
 """Rounds of walks; a chain whose last digits cannot be mended is walked again."""
 
@@ -40,21 +46,38 @@ MAX_ROUNDS_PAST_HOLES = 64
 
 LEAST_DRAWN = 64
 
+Stop = Callable[[], bool]
+"""Whether time is up; asked only where points are still missing."""
 
-def sample(domain: Domain, n: int, rng: np.random.Generator) -> FloatArray:
-    """Return n admissible points (n, d), uniform on the domain."""
+
+def never() -> bool:
+    """Return False: time is never up."""
+    return False
+
+
+def sample(domain: Domain, n: int, rng: np.random.Generator, stop: Stop = never) -> FloatArray:
+    """Return n admissible points (n, d), uniform on the domain.
+
+    Once time is up, what there is by then is returned: some points, at least one, of which the
+    last may end shorter walks and so lie closer to where these began.
+    """
     if n < 0:
         raise InputError(f"n must be >= 0; got {n}; ask for a number of points.")
     lower, upper, feasible = domain.tighten(domain.lower, domain.upper)
     if not feasible:
         raise _empty("no point satisfies")
     if len(domain.holes):
-        return _sample_past_holes(domain, lower, upper, n, rng)
-    return _sample_solid(domain, lower, upper, n, rng)
+        return _sample_past_holes(domain, lower, upper, n, rng, stop)
+    return _sample_solid(domain, lower, upper, n, rng, stop)
 
 
 def _sample_solid(
-    domain: Domain, lower: FloatArray, upper: FloatArray, n: int, rng: np.random.Generator
+    domain: Domain,
+    lower: FloatArray,
+    upper: FloatArray,
+    n: int,
+    rng: np.random.Generator,
+    stop: Stop,
 ) -> FloatArray:
     """Sample a domain without holes whose box has been tightened."""
     if not domain.b.size:
@@ -63,39 +86,48 @@ def _sample_solid(
     continuous = [j for j, grid in enumerate(domain.grids) if grid is None]
     kept = np.empty((0, domain.dimension))
     if not rows.A_eq[:, continuous].any():
-        kept = _rejection_sample(domain, lower, upper, n, rng)
-    missing = n - len(kept)
-    if missing:
-        walked = _walk_sample(domain, lower, upper, rows, missing, rng)
+        kept = _rejection_sample(domain, lower, upper, n, rng, stop)
+    if not _are_enough(kept, n, stop):
+        walked = _walk_sample(domain, lower, upper, rows, n - len(kept), rng, stop)
         kept = np.concatenate([kept, walked])
     return kept
 
 
+def _are_enough(kept: FloatArray, n: int, stop: Stop) -> bool:
+    """Whether there are n points, or some and no time for more."""
+    return len(kept) == n or (len(kept) > 0 and stop())
+
+
 def _sample_past_holes(
-    domain: Domain, lower: FloatArray, upper: FloatArray, n: int, rng: np.random.Generator
+    domain: Domain,
+    lower: FloatArray,
+    upper: FloatArray,
+    n: int,
+    rng: np.random.Generator,
+    stop: Stop,
 ) -> FloatArray:
     """Sample a domain with holes whose box has been tightened."""
     if not domain.b.size:
-        kept = _rejection_sample(domain, lower, upper, n, rng)
-        return kept if len(kept) == n else _sample_boxes(domain, n, rng)
+        kept = _rejection_sample(domain, lower, upper, n, rng, stop)
+        return kept if _are_enough(kept, n, stop) else _sample_boxes(domain, n, rng)
     solid = domain.solid.restrict(lower, upper)
     ends = solid.tighten(lower, upper)[:2]
-    kept = _outside(domain, lambda count: _sample_solid(solid, *ends, count, rng), n)
+    kept = _outside(domain, lambda count: _sample_solid(solid, *ends, count, rng, stop), n, stop)
     continuous = np.array([grid is None for grid in domain.grids])
     rows = separated(domain.A, domain.b, domain.row_slack)
-    if len(kept) < n and not rows.A_eq[:, continuous].any():
-        kept = _outside(domain, lambda count: _sample_boxes(domain, count, rng), n)
-    if len(kept) < n:
+    if not _are_enough(kept, n, stop) and not rows.A_eq[:, continuous].any():
+        kept = _outside(domain, lambda count: _sample_boxes(domain, count, rng), n, stop)
+    if not _are_enough(kept, n, stop):
         raise _empty("too few were found outside the holes that satisfy")
     return kept
 
 
-def _outside(domain: Domain, draw: Callable[[int], FloatArray], n: int) -> FloatArray:
+def _outside(domain: Domain, draw: Callable[[int], FloatArray], n: int, stop: Stop) -> FloatArray:
     """Draw until n points are admissible, or for some rounds: (at most n, d)."""
     found = [np.empty((0, domain.dimension))]
     missing = n
-    for _ in range(MAX_ROUNDS_PAST_HOLES):
-        if not missing:
+    for done in range(MAX_ROUNDS_PAST_HOLES):
+        if not missing or (done and stop()):
             break
         drawn = draw(max(missing, LEAST_DRAWN))
         found.append(drawn[domain.admissible(drawn)][:missing])
@@ -146,13 +178,18 @@ def product_sample(
 
 
 def _rejection_sample(
-    domain: Domain, lower: FloatArray, upper: FloatArray, n: int, rng: np.random.Generator
+    domain: Domain,
+    lower: FloatArray,
+    upper: FloatArray,
+    n: int,
+    rng: np.random.Generator,
+    stop: Stop,
 ) -> FloatArray:
     """Return up to n points, fewer where rejection would take too long."""
     kept = [np.empty((0, domain.dimension))]
     most = MAX_DRAWS // max(1, len(domain.holes))  # each of which costs a comparison a draw
     found = drawn = 0
-    while found < n:
+    while found < n and not (drawn and stop()):
         batch = product_sample(domain, lower, upper, BATCH, rng)
         accepted = batch[domain.admissible(batch)][: n - found]
         kept.append(accepted)
@@ -170,8 +207,9 @@ def _walk_sample(
     rows: RowSystem,
     n: int,
     rng: np.random.Generator,
+    stop: Stop,
 ) -> FloatArray:
-    """Return n ends of random walks."""
+    """Return n ends of random walks, fewer where time is up."""
     elsewhere = product_sample(domain, lower, upper, n, rng)
     start = find_start(domain, lower, upper, rows, elsewhere[0])
     if start is None:
@@ -179,12 +217,23 @@ def _walk_sample(
     walk = Walk.of(domain, lower, upper, start)
     X = elsewhere
     X[:, walk.columns] = start.point[walk.columns]
-    pending = np.arange(n)
+    ends = []
+    for first in range(0, n, CHAINS):
+        if first and stop():
+            break
+        ends.append(_walked(walk, X[first : first + CHAINS], rng, stop))
+    return np.concatenate(ends)
+
+
+def _walked(walk: Walk, X: FloatArray, rng: np.random.Generator, stop: Stop) -> FloatArray:
+    """Return the admissible ends (k, d) of walks from the points (k, d)."""
+    domain = walk.domain
+    pending = np.arange(len(X))
     for _ in range(MAX_WALKS):
-        ends = walk.run(X[pending], rng)
+        ends = walk.run(X[pending], rng, stop)
         inside = domain.admissible(ends)
         for i in np.flatnonzero(~inside):
-            ends[i] = corrected(domain, start.rows, ends[i])
+            ends[i] = corrected(domain, walk.rows, ends[i])
         inside = domain.admissible(ends)
         X[pending[inside]] = ends[inside]
         pending = pending[~inside]

@@ -21,6 +21,7 @@ are missed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -42,6 +43,9 @@ STEPS_PER_SQUARED_DIMENSION = 5
 """Hit-and-run mixes in a number of steps quadratic in the dimension."""
 
 STEPS_PER_DISCRETE = 40
+
+LEAST_STEPS = 10
+"""Steps that are made even if time is up, so that chains do not all end where they began."""
 
 ROW_TOLERANCE = 1e-9
 """What an equality may be off by, relative to 1 + |b|, before a move is refused."""
@@ -144,10 +148,15 @@ class Walk:
         """Lattice lines: columns, index steps, and the direction (d,) of one step."""
         return _lattice_lines(self)
 
-    def run(self, X: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Walk from the points (n, d) and return where the chains end (n, d)."""
+    def run(self, X: FloatArray, rng: np.random.Generator, stop: Callable[[], bool]) -> FloatArray:
+        """Walk from the points (n, d) and return where the chains end (n, d).
+
+        They end early, closer to where they began, once `stop` says so.
+        """
         X = X.copy()
-        for _ in range(self.n_steps):
+        for done in range(self.n_steps):
+            if done >= LEAST_STEPS and stop():
+                break
             if self.directions:
                 self._hit_and_run(X, rng)
             if self.lines:

@@ -221,6 +221,16 @@ class MaximizerContract(abc.ABC):
         elif not self.make().abilities.proves:
             self.judge(target)
 
+    @pytest.mark.parametrize(
+        ("ability", "where"),
+        [("integers", "integers"), ("constraints", "a row"), ("holes", "holes")],
+    )
+    def test_what_it_says_that_it_does_not_respect_is_refused(
+        self, ability: str, where: str
+    ) -> None:
+        if not getattr(self.make().abilities, ability):
+            assert self.refuses(self.target(DOMAINS[where], "ei"))
+
     # -- helpers --------------------------------------------------------------------------
 
     def target(

@@ -391,3 +391,20 @@ def test_misspelt_options_and_functions_that_are_none_are_refused(tmp_path: Path
 def test_any_true_of_a_callback_ends_a_run() -> None:
     assert quick(bowl, n_evals=9, callback=lambda told: np.bool_(told.y is not None)).nfev == 1
     assert quick(bowl, n_evals=3, callback=lambda told: told).nfev == 3
+
+
+def test_a_past_that_cannot_be_written_is_learned_from_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    X = BOX.sample(5, 0)
+    past = {"x0": X[:, 0], "x1": X[:, 1], "y": [bowl(x) for x in X]}
+    told = nm.BayesianOptimizer.tell_table
+
+    def on_a_full_disk(self: nm.BayesianOptimizer, *arguments: Any) -> None:
+        told(self, *arguments)
+        raise nm.JournalError("the disk is full; make room.")
+
+    monkeypatch.setattr(nm.BayesianOptimizer, "tell_table", on_a_full_disk)
+    with pytest.warns(nm.JournalWarning, match="goes on in memory: the disk is full"):
+        result = quick(bowl, n_evals=1, journal=tmp_path / "run.db", past=past)
+    assert (result.nfev, len(result.history)) == (1, 6)

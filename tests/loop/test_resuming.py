@@ -104,6 +104,7 @@ def test_a_revisited_point_restarts_the_run_and_evaluations_go_on_being_counted(
     monkeypatch.setattr(kind, "fit", counted)
     path = tmp_path / "run.db"
     run = optimizer(space, journal=path, **options)
+    sizes.clear()
     asked = advance(run, 24, f)
     restarts = [one.number for one in asked if "restarts" in one.message]
     assert restarts

@@ -14,6 +14,7 @@ from nnbo_mip.errors import InputError
 from nnbo_mip.loop.defaults import surrogate_for
 from nnbo_mip.loop.optimizer import BayesianOptimizer
 from nnbo_mip.loop.regions import region_of
+from nnbo_mip.loop.settings import DOORS
 from nnbo_mip.loop.warping import warp_of
 from nnbo_mip.space import Integer, Real, Space
 from nnbo_mip.surrogates.brvfl import Brvfl
@@ -127,9 +128,10 @@ def test_a_name_alone_gets_the_options_of_its_family() -> None:
 
 
 def test_what_is_left_open_is_the_default_family() -> None:
-    settings = BayesianOptimizer([(0.0, 1.0)] * 9).settings
-    assert settings.surrogate == surrogate_for("gp", 9)
-    assert settings.acquisition == nm.acquisitions.create("ei")
+    for dimension, family in {1: "gp", 6: "gp", 7: "brvfl", 9: "brvfl"}.items():
+        settings = BayesianOptimizer([(0.0, 1.0)] * dimension).settings
+        assert settings.surrogate == DOORS["surrogate"](surrogate_for(family, dimension))
+        assert settings.acquisition == nm.acquisitions.create("ei")
 
 
 def test_a_region_that_is_left_open_is_one_from_seven_coordinates_on() -> None:
@@ -263,11 +265,11 @@ def test_most_runs_begin_without_a_trial(monkeypatch: pytest.MonkeyPatch) -> Non
     def fails(*_: Any) -> None:
         raise AssertionError("nothing is fitted before the first step with a model")
 
-    for name in ("auto", "lbfgs", "random", "sobol"):
-        run = optimizer(maximizer=name)
-        monkeypatch.setattr(type(run.settings.surrogate), "fit", fails)
-        optimizer(maximizer=name)
-        monkeypatch.undo()
+    monkeypatch.setattr(nm.surrogates.create("gp").__class__, "fit", fails)
+    for name in ("auto", "lbfgs", "random", "sobol", "direct", "grid:points=9"):
+        optimizer(surrogate="gp", maximizer=name)
+    with pytest.raises(AssertionError, match="nothing is fitted"):
+        optimizer(surrogate="gp", maximizer="bab")
 
 
 def test_a_trial_that_fails_refuses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

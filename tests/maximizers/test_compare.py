@@ -160,3 +160,15 @@ def test_a_miss_is_a_tenth_of_a_percent() -> None:
     assert not missed(-1e-10, 0.0, logarithmic=False)
     assert missed(-50.002, -50.0, logarithmic=True)
     assert not missed(-50.0005, -50.0, logarithmic=True)
+
+
+def test_enumeration_of_six_inputs_is_a_refused_row() -> None:
+    X = np.random.default_rng(0).uniform(-1.0, 1.0, (12, 6))
+    y = X.sum(axis=1)
+    options = {"hidden": (4,), "n_augmented": 20, "epochs": 10}
+    belief = nm.surrogates.create("nomu", seed=0, **options).fit(X, y)
+    domain = nm.Space.box(-np.ones(6), np.ones(6)).model()
+    names = ["auto", "enumerate", "lbfgs"]
+    table = nm.compare(belief, "ucb", domain, names, y=y, time_limit=20.0)
+    assert [row.status for row in table] == ["optimal", "refused", "heuristic"]
+    assert "at most 2 continuous coordinates; got 6" in table.rows[1].message

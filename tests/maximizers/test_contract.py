@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 
 import nnbo_mip as nm
 from nnbo_mip.errors import MissingExtraError
-from nnbo_mip.maximizers import Maximizer
+from nnbo_mip.maximizers import Abilities, Maximizer, Request
+from nnbo_mip.maximizers.heuristic import Heuristic
+from nnbo_mip.maximizers.search import Search
 from nnbo_mip.testing.maximizer_contract import MaximizerContract
 
 
@@ -93,6 +97,26 @@ class TestSobol(Named):
 
 class TestEpsilonRandom(Named):
     spec = "epsilon_random:share=0.0,inner=lbfgs:raw_samples=64"
+
+
+@dataclass(frozen=True)
+class Boxed(Heuristic):
+    """A plug-in that knows a box and nothing else."""
+
+    name: ClassVar[str] = "boxed"
+    abilities: ClassVar[Abilities] = Abilities(integers=False, constraints=False, holes=False)
+
+    evaluations: int = 50
+
+    def _search(self, search: Search, request: Request) -> None:
+        low, high = search.domain.lower, search.domain.upper
+        rng = np.random.default_rng(request.seed)
+        search.values(rng.uniform(low, high, (self.evaluations, len(low))))
+
+
+class TestBoxed(MaximizerContract):
+    def make(self, **options: Any) -> Maximizer:
+        return Boxed(**options)
 
 
 def test_every_name_is_tried() -> None:

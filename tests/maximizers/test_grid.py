@@ -17,6 +17,8 @@ from nnbo_mip.testing.analytic_belief import AnalyticBelief
 
 LINE = nm.Domain([-1.0], [1.0])
 SQUARE = nm.Domain([-1.0, -1.0], [1.0, 1.0])
+STRIP = nm.Domain([-1.0, -1.0], [1.0, 1.0], A=[[1.0, 1.0], [-1.0, -1.0]], b=[0.0124, -0.0123])
+"""It passes between the points of a grid of 21 x 21."""
 
 
 class Counting(AnalyticBelief):
@@ -123,3 +125,43 @@ def test_another_belief_or_another_grid_is_computed() -> None:
     assert maximize(grid, SQUARE, draw, "ei", incumbent=0.5).evaluations == 2500
     smaller = SQUARE.restrict([-1.0, -1.0], [0.5, 1.0])
     assert maximize(grid, smaller, AnalyticBelief(), "ei", incumbent=0.5).evaluations == 2500
+
+
+# -- rows ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["ucb", "ei"])
+def test_where_rows_admit_no_point_of_the_grid_the_answer_says_so(name: str) -> None:
+    options = {"incumbent": 0.5} if name == "ei" else {}
+    proposal = maximize(Grid(points=21), STRIP, AnalyticBelief(), name, **options)
+    assert STRIP.admissible(np.asarray(proposal.x)[None, :])[0]
+    assert proposal.message == (
+        "no point of the grid is admissible, so the answer is some other admissible point; take "
+        '"auto", "lbfgs" or "random".'
+    )
+
+
+def test_it_says_so_beside_given_starts_as_well() -> None:
+    starts = STRIP.sample(2, np.random.default_rng(0))
+    scorer = nm.acquisitions.create("ucb").scorer(AnalyticBelief())
+    proposal = Grid(points=21).maximize(Target(scorer, STRIP), Request(starts=starts))
+    assert proposal.value == scorer.score(starts).max()
+    assert "no point of the grid" in proposal.message
+
+
+def test_a_grid_with_an_admissible_point_says_nothing() -> None:
+    wider = nm.Domain([-1.0, -1.0], [1.0, 1.0], A=STRIP.A, b=[0.0124, 0.0])
+    assert maximize(Grid(points=21), wider, AnalyticBelief()).message == ""
+
+
+def test_equalities_of_continuous_coordinates_are_refused_and_those_of_integers_are_not() -> None:
+    rows: dict[str, Any] = {"A": [[1.0, 1.0], [-1.0, -1.0]], "b": [0.5, -0.5]}
+    steps = values.Grid.uniform(-1.0, 0.25, 9)
+    for free in ([None, None], [steps, None]):
+        domain = nm.Domain([-1.0, -1.0], [1.0, 1.0], free, **rows)
+        with pytest.raises(UnsupportedError, match=r"no equalities of continuous.*take"):
+            maximize(Grid(points=21), domain, AnalyticBelief())
+    whole = nm.Domain([-1.0, -1.0], [1.0, 1.0], [steps, steps], **rows)
+    assert maximize(Grid(points=21), whole, AnalyticBelief()).evaluations == 7
+    fixed = nm.Domain([-1.0, 0.25], [1.0, 0.25], [steps, None], **rows)
+    assert maximize(Grid(points=21), fixed, AnalyticBelief()).evaluations == 1

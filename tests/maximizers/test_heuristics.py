@@ -130,6 +130,33 @@ def test_rectangles_refuse_equalities() -> None:
         run("direct", target(LINE))
 
 
+def test_rectangles_that_met_no_admissible_point_say_so() -> None:
+    strip = nm.Domain([-1, -1], [1, 1], A=[[1.0, 1.0], [-1.0, -1.0]], b=[0.0124, -0.0123])
+    starts = strip.sample(2, np.random.default_rng(0))
+    for given in (starts, starts[:0]):
+        proposal = run("direct:evaluations=60", target(strip), starts=given)
+        assert strip.admissible(np.asarray(proposal.x)[None, :])[0]
+        assert proposal.message == (
+            "no point that was tried is admissible, so the answer is some other admissible point; "
+            'take "auto", "lbfgs" or "random".'
+        )
+    assert run("direct:evaluations=60", target(ROW)).message == ""
+    without = AnalyticBelief(offered=frozenset({Capability.MEAN, Capability.STD}))
+    advice = run("direct:evaluations=60", target(strip, belief=without)).message
+    assert advice.endswith('take "auto" or "random".')
+
+
+def test_who_needs_gradients_names_others_that_can_serve() -> None:
+    without = AnalyticBelief(offered=frozenset({Capability.MEAN, Capability.STD}))
+    for domain, names in ((ROW, ["direct", "random"]), (LINE, ["random"])):
+        asked = target(domain, belief=without)
+        for maximizer in ("lbfgs", "pga"):
+            reason = create(maximizer).why_not(asked)
+            advice = " or ".join(f'"{name}"' for name in names)
+            assert reason.endswith(f"for this acquisition; take {advice}.")
+        assert not any(create(name).why_not(asked) for name in names)
+
+
 @pytest.mark.parametrize(
     ("maximizer", "short"),
     [("lbfgs", 1e-4), ("pga", 5e-3), ("direct:evaluations=1000", 5e-2)],

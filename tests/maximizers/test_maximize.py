@@ -8,11 +8,18 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
+from nnbo_mip.exact.heads.maximize_head import maximize_head
+from nnbo_mip.exact.heads.sequence import SequenceOptions
+from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.maximizers import Target
 from nnbo_mip.space.grid import Grid
+from nnbo_mip.surrogates import Belief
 from tests.maximizers.test_cells import belief, check, data, grid, maximize, scores
+from tests.maximizers.test_contract import Boxed
 
 BOX = nm.Domain([-1.0, -1.0], [1.0, 1.0])
+CUBE = nm.Domain(-np.ones(3), np.ones(3))
+STEPS = Grid.uniform(-1.0, 0.5, 5)
 PROVERS = ("auto", "bab", "mip")
 SEQUENCED = [("clip", "ucb"), ("clip", "ei"), ("smooth", "ei"), ("mad", "pi:xi=0.05")]
 BY_BOXES = [("ensemble", "ei"), ("brvfl", "ucb")]
@@ -139,7 +146,11 @@ def test_a_space_without_points_is_infeasible() -> None:
         ({"maximizer": "auto:time_limit=0"}, "time_limit"),
         ({"away_from": [[0.0, 0.0]]}, "eps"),
         ({"eps": 0.1}, "away_from"),
-        ({"within": ([2.0, 2.0], [3.0, 3.0])}, "lower"),
+        ({"within": ([2.0, 2.0], [3.0, 3.0])}, r"region.*outside of it, \[2.0, 3.0\].*move it"),
+        ({"within": ([-0.5, -3.0], [0.5, -1.5])}, "outside of it.* in coordinate 1, "),
+        ({"within": ([0.5, 0.0], [-0.5, 0.1])}, r"lower\[0\]=0.5 > upper\[0\]=-0.5; swap"),
+        ({"within": ([0.0], [0.1])}, "2 dimensions; got 1"),
+        ({"within": ([0.0, 0.0], [0.1])}, "same length"),
         ({"gap": -1.0}, "gap"),
         ({"seed": -1}, "seed"),
         ({"starts": [[0.0]]}, "2"),
@@ -165,6 +176,71 @@ def test_what_no_program_gives_is_refused_with_the_remedy(family: str, name: str
     assert "bab" in nm.maximizers.create("mip").why_not(target)
     with pytest.raises(nm.UnsupportedError, match="bab"):
         maximize(family, name, BOX, maximizer="mip")
+
+
+@pytest.mark.parametrize("away", [None, [[0.0, 0.0]]])
+def test_who_keeps_no_distance_is_refused_only_where_one_is_asked(away: Any) -> None:
+    asked = {"maximizer": Boxed(), "away_from": away, "eps": None if away is None else 0.1}
+    if away is None:
+        assert maximize("clip", "ucb", BOX, **asked).evaluations == 50
+        return
+    with pytest.raises(nm.UnsupportedError, match="keeps no distance from points; take"):
+        maximize("clip", "ucb", BOX, **asked)
+    X, y = data()
+    given = {"X": X, "y": y, "away_from": away, "eps": 0.1}
+    row, _ = nm.compare(belief("clip"), "ucb", BOX, [Boxed(), "random"], **given)
+    assert row.status == "refused"
+
+
+def test_a_touching_region_is_one_of_the_space() -> None:
+    region = ([1.0, 0.0], [2.0, 0.5])
+    assert maximize("clip", "ucb", BOX, within=region, maximizer="random").x[0] == 1.0  # type: ignore[index]
+
+
+def of_three() -> Belief:
+    """Return a belief of three inputs."""
+    X = np.random.default_rng(0).uniform(-1.0, 1.0, (12, 3))
+    options = {"hidden": (6,), "n_augmented": 20, "epochs": 20}
+    return nm.surrogates.create("nomu", seed=0, **options).fit(X, X.sum(axis=1))
+
+
+def test_enumeration_refuses_what_it_could_not_list_before_it_starts() -> None:
+    learned, made = of_three(), nm.maximizers.create("enumerate")
+    scorer = nm.acquisitions.create("ucb").scorer(learned)
+    long = nm.Domain(np.zeros(3), np.full(3, 1000.0), [Grid.uniform(0.0, 1.0, 1001)] * 3)
+    for domain, said in (
+        (CUBE, "at most 2 continuous coordinates; got 3"),
+        (long, "combinations of discrete coordinates; got 1002001"),
+    ):
+        asked = Target(scorer, domain)
+        monitor, reason = Monitor(asked.problem, 1e-4), made.why_not(asked)
+        assert said in reason
+        assert reason.endswith('"auto" or "bab".')
+        with pytest.raises(nm.UnsupportedError, match=said):
+            nm.maximize(learned, "ucb", domain, maximizer=made)
+        with pytest.raises(nm.UnsupportedError, match=said):
+            maximize_head(asked.problem, SequenceOptions("enumerate"), monitor)
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        nm.Domain(CUBE.lower, CUBE.upper, [STEPS] * 3),
+        nm.Domain(CUBE.lower, CUBE.upper, [STEPS, None, None]),
+        CUBE.restrict([-1.0, -1.0, 0.0], [1.0, 1.0, 0.0]),
+    ],
+    ids=["finite", "two continuous", "a degenerate side"],
+)
+def test_enumeration_takes_three_inputs_of_which_two_at_most_are_continuous(
+    domain: nm.Domain,
+) -> None:
+    learned = of_three()
+    listed, found = (
+        nm.maximize(learned, "ucb", domain, maximizer=name) for name in ("enumerate", "bab")
+    )
+    assert listed.status == found.status == "optimal"
+    assert listed.value <= found.bound
+    assert found.value <= listed.bound
 
 
 def test_progress_is_reported() -> None:

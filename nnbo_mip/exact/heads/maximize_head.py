@@ -20,9 +20,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from nnbo_mip.errors import UnsupportedError
+from nnbo_mip.errors import InputError, UnsupportedError
 from nnbo_mip.exact.branching.boxes import ENGINE as BOXES
 from nnbo_mip.exact.branching.boxes import BoxOptions
+from nnbo_mip.exact.enumeration import EnumerateOptions
+from nnbo_mip.exact.enumeration.plan import make_plan
 from nnbo_mip.exact.heads import (
     boxes,
     counting,
@@ -38,6 +40,7 @@ from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.exact.result import EngineResult
 from nnbo_mip.heads.tree_readout import TreeReadout
+from nnbo_mip.space.domain import Domain
 
 METHODS = ("auto", "mip", "bab", "enumerate")
 
@@ -74,13 +77,25 @@ def why_not(problem: HeadProblem, method: str) -> str:
     if method == "enumerate" and isinstance(problem.readout, TreeReadout):
         return 'trees are not enumerated but searched by boxes; take "bab" or "auto".'
     if sequence_for(problem) is not None:
-        return ""
+        return _why_not_listed(problem.domain) if method == "enumerate" else ""
     if method in ("mip", "enumerate"):
         return (
             f"no sequence of linear problems gives {name_of(problem.head)} of this belief; take "
             '"bab" or "auto".'
         )
     return boxes.why_not(problem)
+
+
+def _why_not_listed(domain: Domain) -> str:
+    """Return why a domain cannot be enumerated, in a sentence; empty where it can."""
+    lower, upper, feasible = domain.tighten(domain.lower, domain.upper)
+    if not feasible:
+        return ""
+    try:
+        make_plan(domain.restrict(lower, upper), EnumerateOptions().max_slices)
+    except InputError as error:
+        return str(error)
+    return ""
 
 
 def maximize_head(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> HeadResult:
