@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 DEFAULT = "default"
-"""`nm.optimize` with no option chosen: with the exact maximizer, a Gaussian process up to six inputs,
-so that there is no other method of these two, and the RVFL network beyond."""
+"""`nm.optimize` with no option chosen: with the exact maximizer, a Gaussian process up to six
+inputs, so that there is no other method of these two, and the RVFL network beyond."""
 
 RANDOM = "random"
 
