@@ -7,7 +7,7 @@ def shown(value: object, letters: int = 60) -> str:
     """Return the beginning of an object's repr, or that it has none."""
     try:
         return repr(value)[:letters]
-    except Exception:
+    except Exception:  # its methods may raise anything
         return f"an object of type {type(value).__name__} that cannot be printed"
 
 
@@ -15,7 +15,7 @@ def as_reason(given: object) -> str:
     """Return why something failed as text: of an exception its name and its first line."""
     try:
         said = "" if given is None else str(given)
-    except Exception:
+    except Exception:  # its methods may raise anything
         said = "" if isinstance(given, BaseException) else shown(given)
     if not isinstance(given, BaseException):
         return said
