@@ -49,9 +49,6 @@ QUICK_SHARE = 0.25
 SHORTEST = 1e-3
 """Seconds of a search after Ctrl-C, which still has to find some point."""
 
-ON_TIME = 0.9
-"""A search that says that the clock ended it, before this part of its time, was interrupted."""
-
 
 @dataclass(frozen=True, eq=False)
 class StepInput:
@@ -258,14 +255,13 @@ class Step:
 
         def quick(excluded: FloatArray | None) -> Proposal:
             domain = self._reach if excluded is None else self._reach.away_from(excluded, away)
-            limit = QUICK_SHARE * self._settings.time_limit
             request = Request(
-                time_limit=limit,
+                time_limit=QUICK_SHARE * self._settings.time_limit,
                 seed=self._seed(Purpose.MAXIMIZE),
                 starts=starts[domain.admissible(starts)],
             )
             found = ASCENTS.maximize(Target(scorer, domain), request)
-            return self._noted(found, c, excluded, min(limit, ASCENTS.time_limit))
+            return self._noted(found, c, excluded)
 
         return quick
 
@@ -277,9 +273,11 @@ class Step:
         guess: FloatArray | None,
     ) -> Proposal:
         settings, starts = self._settings, self._sample.best(STARTS)
-        whole = settings.time_limit
-        least = SHORTEST if self._interrupted else LEAST_SHARE * whole
-        limit = max(self._left(), least) if math.isfinite(whole) else whole
+        limit = settings.time_limit
+        if self._interrupted:
+            limit = SHORTEST
+        elif math.isfinite(limit):
+            limit = max(self._left(), LEAST_SHARE * limit)
         proposal = maximize(
             self._scaled(c),
             self._acquisition,
@@ -297,7 +295,7 @@ class Step:
             starts=starts if guess is None else np.vstack([starts, guess]),
             progress=self._callback,
         )
-        return self._noted(proposal, c, excluded, min(limit, settings.maximizer.time_limit))
+        return self._noted(proposal, c, excluded)
 
     @property
     def _gap(self) -> float:
@@ -314,13 +312,10 @@ class Step:
         share = spread / max(1.0, abs(float(self._y.max())))
         return gap * share if 0.0 < share < 1.0 else gap
 
-    def _noted(
-        self, proposal: Proposal, c: float, excluded: FloatArray | None, limit: float
-    ) -> Proposal:
+    def _noted(self, proposal: Proposal, c: float, excluded: FloatArray | None) -> Proposal:
         """Take notice of a proposal: what was wanted, and what the clock or Ctrl-C ended."""
         self._hurried |= proposal.time_limited
-        is_cut = proposal.time_limited and proposal.status != "optimal"
-        self._interrupted |= is_cut and proposal.seconds < ON_TIME * limit
+        self._interrupted |= proposal.interrupted
         if excluded is None and c == self._c and proposal.x is not None:
             self._wanted = proposal.x
         return proposal

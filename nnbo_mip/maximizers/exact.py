@@ -21,7 +21,7 @@ from nnbo_mip.interruption import interruptible
 from nnbo_mip.maximizers.abstract import Abilities, Maximizer, Request
 from nnbo_mip.maximizers.proposal import Proposal
 from nnbo_mip.maximizers.target import Target
-from nnbo_mip.maximizers.warm_start import SHARE, warm_start
+from nnbo_mip.maximizers.warm_start import warm_start
 from nnbo_mip.surrogates.abstract import Capability
 
 MOST_PROBLEMS = 60
@@ -182,8 +182,8 @@ def prove(target: Target, options: SequenceOptions, maximizer: Bab, request: Req
         monitor.offer(request.starts)
     if ahead is not None and ahead.x is not None:
         monitor.offer(ahead.x[None, :])
-    if ahead is not None and ahead.time_limited and spent < SHARE * limit:
-        monitor.interrupt()  # somebody pressed Ctrl-C
+    if ahead is not None and ahead.interrupted:
+        monitor.interrupt()
     with interruptible(monitor.interrupt):
         result = maximize_head(problem, options, monitor)
     found = _proposal(problem, result, monitor, maximizer, request)
@@ -223,6 +223,7 @@ def _proposal(
         evaluations=monitor.evaluations,
         counters=counters,
         time_limited=result.time_limited,
+        interrupted=monitor.interrupted,
         message=result.message,
         certificate=certificate,
         objective=problem.objective,

@@ -55,6 +55,8 @@ class Proposal:
         Other work: boxes, nodes, linear problems, ….
     time_limited : bool
         Whether wall time ended the search, so that another run may end elsewhere.
+    interrupted : bool
+        Whether somebody pressed Ctrl-C.
     message : str
         One sentence for the user; empty when there is nothing to add.
     certificate : Certificate or None
@@ -76,6 +78,7 @@ class Proposal:
     evaluations: int
     counters: Mapping[str, int] = field(default_factory=dict)
     time_limited: bool = False
+    interrupted: bool = False
     message: str = ""
     certificate: Certificate | None = None
     objective: Objective | None = None

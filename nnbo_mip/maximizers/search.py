@@ -200,6 +200,7 @@ class Search:
             evaluations=self.evaluations,
             counters=self.counters,
             time_limited=self._time_limited,
+            interrupted=self.monitor.interrupted,
             message=message,
         )
 

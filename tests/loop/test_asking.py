@@ -254,8 +254,7 @@ def test_a_quick_search_that_the_clock_ended_is_said(monkeypatch: pytest.MonkeyP
     quick = step.ASCENTS.maximize
 
     def cut_short(self: Any, target: Any, request: Any) -> Proposal:
-        found = quick(target, request)
-        return replace(found, time_limited=True, seconds=request.time_limit)
+        return replace(quick(target, request), time_limited=True)
 
     options = {"surrogate": "gp", "maximizer": "bab"}
     whole, cut = optimizer(**options), optimizer(**options)
@@ -404,13 +403,16 @@ def test_a_gap_is_a_part_of_the_spread_of_values(offset: float, scale: float) ->
     assert asked.gap <= 2e-4 * spread
 
 
-def test_ctrl_c_during_the_ascents_of_an_ask_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = optimizer(surrogate="gp", maximizer="bab", time_limit=1000.0)
+@pytest.mark.parametrize("time_limit", [1000.0, np.inf])
+def test_ctrl_c_during_the_ascents_of_an_ask_ends_it(
+    monkeypatch: pytest.MonkeyPatch, time_limit: float
+) -> None:
+    run = optimizer(surrogate="gp", maximizer="bab", time_limit=time_limit)
     advance(run, 5)
     quick, whole, limits = step.ASCENTS.maximize, step.maximize, []
 
     def interrupted(self: Any, target: Any, request: Any) -> Proposal:
-        return replace(quick(target, request), time_limited=True, seconds=0.01)
+        return replace(quick(target, request), time_limited=True, interrupted=True)
 
     def recorded(*arguments: Any, **options: Any) -> Proposal:
         limits.append(options["time_limit"])
