@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nnbo_mip.loop.observation import Observation
+from nnbo_mip.loop.units import in_units
 from nnbo_mip.loop.warping import Inward, Outward, Warp, as_floats
 from nnbo_mip.space.arrays import BoolArray, FloatArray, IntArray
 
@@ -36,7 +37,7 @@ class Sample:
         Deviations of the values from the function as models see them, NaN where none was told;
         None where none was at all.
     deviations : (m,) array or None
-        Those that were told, in the units of good values; None where none was.
+        Those that were told, in the units of good values as models see them; None where none was.
     told : (n,) bool array
         False for failures.
     inward : callable
@@ -67,10 +68,19 @@ class Sample:
 
     def warped(self, warp: Warp) -> Sample:
         """Return the sample as models are to see it, deviations bent as the values are."""
-        seen, noise = warp.learn(self.y), self.noise
+        seen, noise, deviations = in_units(warp.learn(self.y)), self.noise, self.deviations
         if noise is not None:
             noise = 0.5 * (seen.inward(self.y + noise) - seen.inward(self.y - noise))
-        return replace(self, y=seen.values, noise=noise, inward=seen.inward, outward=seen.outward)
+        if deviations is not None:
+            deviations = np.ldexp(deviations, -seen.exponent)
+        return replace(
+            self,
+            y=seen.values,
+            noise=noise,
+            deviations=deviations,
+            inward=seen.inward,
+            outward=seen.outward,
+        )
 
     @property
     def can_be_fitted(self) -> bool:

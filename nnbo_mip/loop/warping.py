@@ -50,11 +50,14 @@ class Warped:
     values : (n,) array
         Larger is better.
     inward, outward : callable
+    exponent : int
+        Of the power of two in which good values are counted (`units`); 0 in those that were told.
     """
 
     values: FloatArray
     inward: Inward
     outward: Outward
+    exponent: int = 0
 
 
 class Warp(abc.ABC):
@@ -104,7 +107,7 @@ class HalfRank(Warp):
         middle = _median(told)
         bad = told < middle
         with np.errstate(over="ignore"):
-            width = float(np.sqrt(np.mean(np.square(told[~bad] - middle))))
+            width = root_mean_square(told[~bad] - middle)
         if not (bad.any() and 0.0 < width < np.inf):
             return Warped(told, as_floats, as_floats)
         ranks = rankdata(told, method="average")
@@ -137,6 +140,13 @@ class HalfRank(Warp):
 def _median(y: FloatArray) -> float:
     """Return a value of y that has as many on either side, the upper one of two."""
     return float(np.sort(y)[len(y) // 2]) if len(y) else 0.0
+
+
+def root_mean_square(gaps: FloatArray) -> float:
+    """Return the root of the mean of gaps (n,) squared, which is right for any finite size."""
+    exponent = int(np.frexp(np.abs(gaps).max(initial=0.0))[1])
+    scaled = np.ldexp(gaps, -exponent)  # no digit changes
+    return float(np.ldexp(np.sqrt(np.mean(np.square(scaled))), exponent))
 
 
 def as_floats(v: npt.ArrayLike) -> FloatArray:

@@ -16,6 +16,7 @@ from nnbo_mip.maximizers.abstract import Maximizer, Request
 from nnbo_mip.maximizers.catalogue import registry
 from nnbo_mip.maximizers.proposal import Proposal
 from nnbo_mip.maximizers.proposing import check_chooses, proposed
+from nnbo_mip.maximizers.sizes import check_size
 from nnbo_mip.maximizers.target import Target
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.space.arrays import as_finite_vector, as_points
@@ -109,8 +110,8 @@ def maximize(
     if isinstance(made, Criterion):
         check_chooses(made.name, chosen.name)
         return proposed(made, belief, limited, X, y, noise, step, as_seed(seed))
-    scorer = made.scorer(belief, X, y, noise, step)
-    target = Target(scorer, limited)
+    target = Target(made.scorer(belief, X, y, noise, step), limited)
+    check_size(belief, limited, y)
     with reporting(progress, 1.0) as callback:
         request = Request(
             gap=as_gap(gap),

@@ -18,6 +18,9 @@ from nnbo_mip.surrogates.observations import Observations, Standardization
 LARGEST_INPUT = float(np.finfo(np.float32).max)
 """scikit-learn grows trees on float32 numbers."""
 
+LARGEST_DEVIATION = 1e150
+"""Of y, so that variances are finite."""
+
 
 @dataclass(frozen=True)
 class RandomForest(Surrogate):
@@ -85,6 +88,11 @@ class RandomForest(Surrogate):
                 f"{np.abs(data.X).max():.3g}; scale X to [-1, 1]."
             )
         units = Standardization.of(data, inputs=False, outputs=True)
+        if units.y_scale > LARGEST_DEVIATION:
+            raise InputError(
+                f"y must have a deviation of at most {LARGEST_DEVIATION:.3g} for a random forest, "
+                f"whose variances it squares; got {units.y_scale:.3g}; divide y."
+            )
         forest = RandomForestRegressor(
             int(self.n_trees),
             bootstrap=bool(self.bootstrap),
