@@ -37,6 +37,19 @@ def test_a_value_answers_its_ask_by_point_by_copy_or_by_suggestion() -> None:
     assert [one.number for one in run.pending] == [4, 5]
 
 
+def test_two_rows_of_a_table_answer_one_pending_point_once() -> None:
+    """The second is an observation that was never asked for."""
+    run = optimizer(initial=3)
+    asked = run.ask(3)
+    twice = np.array([asked[1].x, asked[1].x, asked[0].x])
+    assert run.tell_table((twice, [1.0, 2.0, math.nan])) == 3
+    numbers = [one.suggestion and one.suggestion.number for one in run.history]
+    assert numbers == [1, None, 0]
+    assert [one.failed for one in run.history] == [False, False, True]
+    assert [one.number for one in run.pending] == [2]
+    assert run.tell_table((np.empty((0, 2)), [])) == 0
+
+
 def test_neighbours_on_a_fine_grid_are_not_taken_for_each_other() -> None:
     run = optimizer(Space([Integer("n", 0, 10**7)]), initial=[{"n": 5000}])
     run.ask()
