@@ -20,6 +20,7 @@ from nnbo_mip.exact.primal_holes import boxes_beside, climb_beside
 from nnbo_mip.exact.problem import Problem, Question
 from nnbo_mip.network.affine import FloatArray, dense
 from nnbo_mip.space.domain import Domain
+from nnbo_mip.space.sampling import sample
 
 STARTS = 64
 GRADIENT_STEPS = 60
@@ -73,7 +74,7 @@ def climb(problem: Climbable, monitor: Monitor, seed: int = 0) -> None:
         starts = np.vstack([np.clip(center, domain.lower, domain.upper), starts])
         starts = np.clip(starts, domain.lower, domain.upper)
     else:
-        starts = _admissible_starts(problem, rng, center)
+        starts = _admissible_starts(problem, monitor, rng, center)
         if len(starts) == 0:
             return
     monitor.offer(starts)
@@ -160,14 +161,14 @@ def gradient_ascent(
 
 
 def _admissible_starts(
-    problem: Climbable, rng: np.random.Generator, center: FloatArray
+    problem: Climbable, monitor: Monitor, rng: np.random.Generator, center: FloatArray
 ) -> FloatArray:
     from nnbo_mip.errors import InputError
 
     domain = problem.domain
     near_center = domain.repair(center)
     try:
-        sampled = domain.sample(STARTS, rng)
+        sampled = sample(domain, STARTS, rng, monitor.should_stop)
     except InputError:  # no admissible point was found
         sampled = np.empty((0, problem.dimension))
     return sampled if near_center is None else np.vstack([near_center, sampled])

@@ -40,6 +40,7 @@ from nnbo_mip.exact.monitor import Monitor
 from nnbo_mip.heads import ExpectedImprovement, RatioHead
 from nnbo_mip.heads.readouts import PlainReadout, SmoothReadout
 from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.space.sampling import sample
 
 WAY = "sandwich"
 
@@ -244,7 +245,7 @@ def _last_below(
 def offer_sample(problem: HeadProblem, monitor: Monitor, seed: int) -> None:
     """Offer admissible points to a monitor, where some are found at once."""
     try:
-        points = problem.domain.sample(SAMPLE, np.random.default_rng(seed))
+        points = sample(problem.domain, SAMPLE, np.random.default_rng(seed), monitor.should_stop)
     except InputError:
         return  # whether there are any is for the linear problems to say
     monitor.offer(points)

@@ -28,6 +28,7 @@ from nnbo_mip.heads.tree_readout import TreeReadout
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.network.tree_arrays import IntArray
 from nnbo_mip.space.domain import Domain
+from nnbo_mip.space.sampling import sample
 
 BATCH = 512
 POINTS_OFFERED = 32
@@ -193,7 +194,7 @@ def climb(problem: HeadProblem, cells: TreeCells, monitor: Monitor, seed: int) -
     """Offer good admissible points: a sample, then the best cells, coordinate by coordinate."""
     domain, rng = problem.domain, np.random.default_rng(seed)
     try:
-        points = domain.sample(SAMPLES, rng)
+        points = sample(domain, SAMPLES, rng, monitor.should_stop)
     except InputError:  # no admissible point was found
         points = np.empty((0, domain.dimension))
     near = domain.repair(0.5 * domain.lower + 0.5 * domain.upper)
