@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.regret_ax import score_table
+from benchmarks.regret_families import families_report
 from benchmarks.regret_methods import METHODS, PEERS, versions_of
 from benchmarks.regret_plot import SHOWN, draw
 from benchmarks.regret_problems import QUICK, QUICK_SEEDS, QUICK_STEPS, SUITES, Case
@@ -38,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if runs is None:
         return 0
     results = Results(cases, methods, runs)
-    print(report(results))
+    print("\n\n".join(part for part in (report(results), families_report(results)) if part))
     if options.suite == "ax":
         print(f"\n{score_table(results)}")
     if options.plot:

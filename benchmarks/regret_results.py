@@ -59,10 +59,18 @@ class Results:
         """Return regrets after each evaluation, (seeds, evaluations)."""
         return self._traces[case.label, method]
 
-    def final(self, case: Case, method: str) -> FloatArray:
-        """Return regrets at the end (seeds,)."""
+    def final(self, case: Case, method: str, seeds: Sequence[int] | None = None) -> FloatArray:
+        """Return regrets at the end (seeds,), of some seeds in their order or of all."""
         made: FloatArray = self.regrets(case, method)[:, -1]
-        return made
+        if seeds is None:
+            return made
+        mine = list(self.runs(case, method))
+        return np.asarray(made[[mine.index(seed) for seed in seeds]])
+
+    def shared_seeds(self, case: Case, methods: Iterable[str]) -> list[int]:
+        """Return the seeds, sorted, that all methods have; none where there is no method."""
+        have = [set(self.runs(case, method)) for method in methods]
+        return sorted(set.intersection(*have)) if have else []
 
     def best_peer(self, case: Case) -> str | None:
         """Return the peer with the lowest mean regret at the end."""
@@ -73,14 +81,10 @@ class Results:
         """Compare two methods over the seeds that both have; None where there are under two."""
         if rival is None or rival == method:
             return None
-        mine, theirs = list(self.runs(case, method)), list(self.runs(case, rival))
-        shared = sorted(set(mine) & set(theirs))
+        shared = self.shared_seeds(case, (method, rival))
         if len(shared) < 2:
             return None
-        return Difference.of(
-            self.final(case, method)[[mine.index(seed) for seed in shared]],
-            self.final(case, rival)[[theirs.index(seed) for seed in shared]],
-        )
+        return Difference.of(self.final(case, method, shared), self.final(case, rival, shared))
 
     @cached_property
     def _traces(self) -> dict[tuple[str, str], FloatArray]:

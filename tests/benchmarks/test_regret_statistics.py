@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from benchmarks.regret_ax import score_table, scores
+from benchmarks.regret_families import families_report
 from benchmarks.regret_problems import AX, FUNCTIONS, Case
 from benchmarks.regret_results import Results
 from benchmarks.regret_statistics import Difference, log10, traces
@@ -215,3 +216,32 @@ def test_more_points_of_a_sequence_begin_with_the_fewer() -> None:
     assert sobol_points(14, *ends, seed=1).tolist() == many[:14].tolist()
     counts = np.histogram(sobol_points(32, *ends, seed=1)[:, 1], bins=32, range=(0.0, 1.0))[0]
     assert set(counts.tolist()) == {1}  # one in each of 32 slices, as Sobol points have it
+
+
+def test_the_best_of_each_family_stands_beside_the_default() -> None:
+    """Over the seeds that all have: the third seed of one method does not count."""
+    finals = {
+        "default": [0.1, 0.3],
+        "gp/lbfgs": [0.01, 0.03],
+        "nomu/auto": [1.0, 3.0],
+        "nomu/lbfgs": [2.0, 6.0, 100.0],
+        "brvfl/auto": [4.0, 4.0],
+    }
+    runs = [
+        run(BRANIN, method, seed, [9.0, 9.0, 9.0, final])
+        for method, regrets in finals.items()
+        for seed, final in enumerate(regrets)
+    ]
+    said = families_report(Results([BRANIN, HARTMANN6], list(finals), runs)).split("\n")
+    assert "| function | seeds | default | nomu | brvfl | gp |" in said
+    assert "| branin | 2 | 0.2 | 2 auto | 4 auto | 0.02 lbfgs |" in said
+    assert "| hartmann6 | 0 |  |  |  |  |" in said
+    assert "| nomu | d <= 3 | 2 | 0.5 | 2 |  |" in said
+    assert "| gp | d <= 3 | 2 | 10 | 0 | branin |" in said
+    assert not any(line.startswith("| brvfl |") for line in said)
+
+
+def test_one_family_has_nothing_beside_it() -> None:
+    assert families_report(Results([BRANIN], ["nomu/auto"], [])) == ""
+    alone = Results([BRANIN], ["nomu/auto"], [run(BRANIN, "nomu/auto", 0, [1.0] * 4)])
+    assert families_report(alone) == ""
