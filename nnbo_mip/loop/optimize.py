@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from nnbo_mip.checks import check_count, check_known
+from nnbo_mip.checks import check_choice, check_count, check_known
 from nnbo_mip.errors import InputError, JournalError, JournalWarning
 from nnbo_mip.loop.evaluation import Objective
 from nnbo_mip.loop.given_design import Given
 from nnbo_mip.loop.journal import Journal
 from nnbo_mip.loop.observation import Observation
 from nnbo_mip.loop.optimize_result import OptimizeResult
-from nnbo_mip.loop.optimizer import BayesianOptimizer
+from nnbo_mip.loop.optimizer import PENDING, BayesianOptimizer
 from nnbo_mip.loop.settings import Settings
 from nnbo_mip.loop.tables import Table, read_table
 
@@ -41,6 +41,7 @@ def optimize(
     noise: str | None = None,
     outside: str = "refuse",
     journal: str | Path | None = None,
+    pending: str = "again",
     callback: Callable[[Observation], object] | None = None,
     progress: bool | None = None,
     on_error: str = "continue",
@@ -64,6 +65,10 @@ def optimize(
     journal : path, optional
         A file that keeps the run. If it holds one already, of the same settings, that is
         continued until it has `n_evals` evaluations.
+    pending : {"again", "keep"}
+        What becomes of points that such a journal has pending: they are evaluated again, or left
+        to other processes that are at work on the same run. Each of these finishes what it is at,
+        so that there may be a few evaluations more than `n_evals`.
     callback : callable, optional
         Receives each `Observation`; returning True or raising StopIteration ends the run.
     progress : bool, optional
@@ -93,6 +98,7 @@ def optimize(
     (True, 8, True)
     """
     check_count("n_evals", n_evals)
+    check_choice("pending", pending, PENDING)
     for name in options:
         check_known("the options of optimize", name, OPTIONS)
     if past is None and (value, noise, outside) != ("y", None, "refuse"):
@@ -100,11 +106,16 @@ def optimize(
             f"value, noise and outside say how past is read; got {value!r}, {noise!r}, {outside!r} "
             "and no past; pass it, or drop them."
         )
+    if journal is None and pending != PENDING[0]:
+        raise InputError(
+            f"pending says what becomes of points that a journal has pending; got {pending!r} and "
+            "no journal; pass it, or drop this."
+        )
     steps = options.pop("steps", None)
     # In memory: it says what is wrong.
     plan = BayesianOptimizer(space, **options, steps=MANY).settings
     if journal is not None and Journal.holds_a_run(journal):
-        optimizer = _continued(journal, plan, options)
+        optimizer = _continued(journal, plan, pending, options)
     else:
         if past is not None:
             past = read_table(past, plan.space, value, noise, outside)
@@ -116,7 +127,8 @@ def optimize(
         except InputError:
             if journal is None or not Journal.holds_a_run(journal):
                 raise
-            optimizer = _continued(journal, plan, options)  # somebody began it a moment ago
+            # Somebody began it a moment ago.
+            optimizer = _continued(journal, plan, pending, options)
     if past is not None and not optimizer.history:
         try:
             optimizer.tell_table(past, value, noise, outside)
@@ -134,11 +146,11 @@ def _initial_points(plan: Settings, past: Table | None) -> int:
 
 
 def _continued(
-    journal: str | Path, plan: Settings, options: Mapping[str, Any]
+    journal: str | Path, plan: Settings, pending: str, options: Mapping[str, Any]
 ) -> BayesianOptimizer:
     """Return the run of a journal, if it has the settings that are planned."""
     objects = {name: options[name] for name, said in plan.descriptions.items() if said is None}
-    optimizer = BayesianOptimizer.open(journal, **objects)
+    optimizer = BayesianOptimizer.open(journal, pending, **objects)
     stored, planned = optimizer.settings.to_dict(), plan.to_dict()
     may_differ = {"steps"} | ({"seed"} if options.get("seed", 0) is None else set())
     for name in sorted(set(stored) - may_differ):

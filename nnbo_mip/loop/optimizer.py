@@ -33,6 +33,9 @@ from nnbo_mip.loop.tables import read_table
 from nnbo_mip.loop.telling import pending_key, tellings
 from nnbo_mip.space.space import Space
 
+PENDING = ("again", "keep")
+"""What may become of points that an opened journal has pending."""
+
 
 class BayesianOptimizer:
     """Chooses the points of an expensive experiment, one after another or several at once.
@@ -42,8 +45,8 @@ class BayesianOptimizer:
     space : Space or whatever `Space.coerce` takes
         The user's domain.
     surrogate : str, dict or Surrogate, optional
-        What learns from observations; left out, a Gaussian process. A name without options gets
-        those of ``docs/choosing.md``.
+        What learns from observations; left out, that of ``docs/choosing.md``, which also says what
+        a name without options stands for.
     acquisition : str, dict or Acquisition, optional
         What makes a score of what was learned; left out, that of the family.
     maximizer : str, dict or Maximizer
@@ -159,7 +162,7 @@ class BayesianOptimizer:
         **options
             Option objects that the journal could not hold, such as ``surrogate=…``.
         """
-        check_choice("pending", pending, ("again", "keep"))
+        check_choice("pending", pending, PENDING)
         unknown = sorted(set(options) - set(DOORS))
         if unknown:
             raise InputError(

@@ -23,6 +23,7 @@ from nnbo_mip.loop.optimize_result import OptimizeResult
 
 if TYPE_CHECKING:
     from nnbo_mip.loop.optimizer import BayesianOptimizer
+    from nnbo_mip.loop.suggestion import Suggestion
 
 Callback = Callable[[Observation], object]
 
@@ -80,7 +81,7 @@ def _one(
         optimizer.tell(suggestion, outcome.y, failed=outcome.y is None, reason=outcome.reason)
     except JournalError as error:
         warnings.warn(f"the run goes on in memory: {error}", JournalWarning, stacklevel=4)
-    observation = optimizer.history[-1]
+    observation = _told_of(optimizer, suggestion)
     display.told(observation, _best(optimizer))
     if outcome.error is not None and on_error == "raise":
         raise outcome.error
@@ -96,6 +97,15 @@ def _one(
     except StopIteration:
         stop = True
     return "stopped by the callback" if stop else ""
+
+
+def _told_of(optimizer: BayesianOptimizer, suggestion: Suggestion) -> Observation:
+    """Return what was just told of a suggestion; others may have told something since."""
+    return next(
+        told
+        for told in reversed(optimizer.history)
+        if told.suggestion is not None and told.suggestion.key == suggestion.key
+    )
 
 
 def _result(

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -408,3 +409,55 @@ def test_a_past_that_cannot_be_written_is_learned_from_all_the_same(
     with pytest.warns(nm.JournalWarning, match="goes on in memory: the disk is full"):
         result = quick(bowl, n_evals=1, journal=tmp_path / "run.db", past=past)
     assert (result.nfev, len(result.history)) == (1, 6)
+
+
+def test_several_may_work_on_one_run_without_repeating_each_other(tmp_path: Path) -> None:
+    """Each evaluates what nobody else is at, and hears in its callback of its own points."""
+    path, n, workers = tmp_path / "shared.sqlite", 14, 3
+    begun = quick(bowl, n_evals=1, journal=path, seed=3, steps=10)
+    assert begun.nfev == 1
+
+    def work(_: int) -> tuple[list[Any], list[Any], nm.OptimizeResult]:
+        evaluated_here: list[Any] = []
+        heard: list[Any] = []
+
+        def slow(x: Any) -> float:
+            evaluated_here.append(x.tolist())
+            time.sleep(0.03)
+            return bowl(x)
+
+        result = quick(
+            slow,
+            n_evals=n,
+            journal=path,
+            pending="keep",
+            seed=3,
+            callback=lambda told: heard.append(told.x.tolist()),
+        )
+        return evaluated_here, heard, result
+
+    with ThreadPoolExecutor(workers) as pool:
+        done = list(pool.map(work, range(workers)))
+    everything = [tuple(x) for here, _, _ in done for x in here]
+    assert len(set(everything)) == len(everything)
+    assert n - 1 <= len(everything) <= n - 1 + workers - 1
+    assert all(here == heard for here, heard, _ in done)
+    assert sum(bool(here) for here, _, _ in done) > 1
+    assert all(result.nfev >= n and result.success for _, _, result in done)
+
+
+def test_what_is_pending_is_evaluated_again_unless_it_is_left_to_others(tmp_path: Path) -> None:
+    path = tmp_path / "run.sqlite"
+    run = optimizer(journal=path, steps=4, seed=0)
+    asked = run.ask()
+    left = quick(bowl, n_evals=2, journal=path, pending="keep")
+    assert asked.x.tolist() not in [told.x.tolist() for told in left.optimizer.history]
+    again = quick(bowl, n_evals=3, journal=path)
+    assert again.optimizer.history[-1].x.tolist() == asked.x.tolist()
+
+
+def test_pending_needs_a_journal_and_a_known_word(tmp_path: Path) -> None:
+    with pytest.raises(nm.InputError, match="pending says what becomes of points that a journal"):
+        quick(bowl, pending="keep")
+    with pytest.raises(nm.InputError, match="keep"):
+        quick(bowl, pending="kept", journal=tmp_path / "run.sqlite")
