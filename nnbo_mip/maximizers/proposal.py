@@ -44,7 +44,8 @@ class Proposal:
     engine : str
         Who proved it.
     head : str
-        What `value` and `bound` are: ei and pi below 1e-12 are answered as ``logei``, ``logpi``.
+        What `value` and `bound` are: ei and pi below 1e-12 are answered as ``logei``, ``logpi``,
+        whose values are at least -1e9.
     maximizer : str
         Who was asked.
     seconds : float

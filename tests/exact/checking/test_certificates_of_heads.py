@@ -58,6 +58,19 @@ def test_other_domains_are_confirmed(kind: str, name: str, domain: str) -> None:
     assert certified(problem).check(objective_of(problem)).confirmed
 
 
+@pytest.mark.parametrize("family", ["elm:n_hidden=20", "elm:n_hidden=9,activation=relu"])
+@pytest.mark.parametrize("acquisition", ["logei", "ei", "pi"])
+def test_a_score_of_nothing_is_not_refuted(family: str, acquisition: str) -> None:
+    """Without a spread, below the incumbent, the logarithm is -inf and counts as -1e9."""
+    y = [0.0, 0.0, 0.0]
+    belief = nm.surrogates.create(family).fit([[-1.0], [0.0], [1.0]], y)
+    given = {"name": acquisition, "incumbent": 5.0}
+    space = nm.Space.box([-1.0], [1.0]).model()
+    proposal = nm.maximize(belief, given, space, y=y, time_limit=2.0)
+    assert (proposal.head[:3], proposal.value) == ("log", -1e9)
+    assert not proposal.check(time_limit=2.0).refuted
+
+
 @pytest.mark.parametrize("kind", ["plain", "quadratic"])
 def test_a_domain_with_holes_is_confirmed(kind: str) -> None:
     whole = problem_of(kind, "ei", seed=13)

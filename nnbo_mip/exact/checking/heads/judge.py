@@ -156,19 +156,17 @@ def _score_interval(
 ) -> tuple[float, float]:
     """Return between what a float64 evaluation of the score at a point lies on any machine."""
     scores = score_bounder(objective, domain)
-    low = high = float(objective.score(x[None, :])[0])
+    least = LEAST_LOG if is_logarithm(objective.head) else -math.inf  # as in what is searched
+    low = high = max(float(objective.score(x[None, :])[0]), least)
     share = UNKNOWN_ROUNDING
     if scores is not None:
         # In real arithmetic; a float64 pass may be as far from it as its bounds are.
-        ends = scores.interval(x[None, :])
-        width = float(ends[1][0] - ends[0][0])
-        low, high = min(low, float(ends[0][0]) - width), max(high, float(ends[1][0]) + width)
+        real_low, real_high = (max(float(end[0]), least) for end in scores.interval(x[None, :]))
+        width = real_high - real_low
+        low, high = min(low, real_low - width), max(high, real_high + width)
         share = VALUE_ROUNDING
     rounding = share * max(abs(low), abs(high))
-    low, high = low - rounding, high + rounding
-    if is_logarithm(objective.head):
-        low, high = max(low, LEAST_LOG), max(high, LEAST_LOG)
-    return low, high
+    return max(low - rounding, least), high + rounding
 
 
 def _status_contradictions(certificate: Certificate, head: Head) -> Iterator[str]:
