@@ -50,6 +50,9 @@ ACQUISITIONS: tuple[str | Mapping[str, Any], ...] = (
     "ts",
 )
 
+RATIOS = ("tpe", "bore", "boggn")
+"""Families of density ratios, whose acquisition is the ratio."""
+
 SIZES = (1, 2, 3, 5, 8, 15, 25)
 PLACES = ("plain", "clusters", "edges", "line", "grid")
 SHAPES = ("quadratic", "sine", "linear", "noise", "constant", "step", "peak")
@@ -96,12 +99,14 @@ def draw(seed: int, index: int) -> BeliefCase:
     X = _points(rng, places, int(rng.choice(SIZES)), d)
     y = _in_units(rng, units, _values(rng, shape, X))
     domain, limits = _question(rng, where, X, y)
+    family = str(rng.choice((*FAMILIES, *RATIOS)))
+    acquisition = ACQUISITIONS[rng.integers(len(ACQUISITIONS))]
     return BeliefCase(
         index=index,
         X=X,
         y=y,
-        family=str(rng.choice(FAMILIES)),
-        acquisition=ACQUISITIONS[rng.integers(len(ACQUISITIONS))],
+        family=family,
+        acquisition="ratio" if family in RATIOS else acquisition,
         domain=domain,
         limits=limits,
         c=10.0 ** float(rng.integers(-6, 7)) if rng.random() < 0.2 else 1.0,

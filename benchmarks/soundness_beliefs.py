@@ -74,8 +74,6 @@ def judged(case: BeliefCase, limit: float) -> Outcome:
             warnings.simplefilter("ignore", UncertifiedWarning)
             belief = fitted(case)
             proposal = maximized(case, belief, limit)
-            if proposal.x is None:
-                return Outcome(proposal.status)
             broken = attacked(case, belief, proposal)
             if broken:
                 return Outcome(VIOLATION, broken)
@@ -117,19 +115,22 @@ def maximized(case: BeliefCase, belief: Belief, limit: float) -> nm.Proposal:
 
 def attacked(case: BeliefCase, belief: Belief, proposal: nm.Proposal) -> str:
     """Return what contradicts the bound, in a sentence; empty where nothing was found."""
-    if not proposal.value <= proposal.bound:
+    if not proposal.value <= proposal.bound and proposal.x is not None:
         return f"value {proposal.value!r} > bound {proposal.bound!r} ({proposal.engine})"
-    if not math.isfinite(proposal.bound):
+    if proposal.bound == math.inf:
         return ""
     sought, bound = _sought(case, belief), proposal.bound
     if sought.measure is Measure.LOGARITHM and not proposal.head.startswith("log"):
-        bound = math.log(bound) if bound > 0.0 else -math.inf
+        bound = math.nextafter(math.log(bound), math.inf) if bound > 0.0 else -math.inf
     rng = np.random.default_rng(case.index)
-    assert proposal.x is not None
     points = np.vstack(list(_probes(case, sought, proposal.x, rng)))
     points = points[sought.domain.admissible(points)]
     if not len(points):
         return ""
+    if proposal.status == "infeasible":
+        return f"{points[0].tolist()} is admissible, but the answer was infeasible"
+    if np.isnan(sought.scorer.score(points)).any():
+        return "a score is no number"
     best, x = _climbed(sought, points, rng)
     if best <= bound:
         return ""
@@ -151,17 +152,21 @@ def _sought(case: BeliefCase, belief: Belief) -> Sought:
 
 
 def _probes(
-    case: BeliefCase, sought: Sought, x: FloatArray, rng: np.random.Generator
+    case: BeliefCase, sought: Sought, x: FloatArray | None, rng: np.random.Generator
 ) -> Iterator[FloatArray]:
     """Yield points of the box: everywhere, about the proposal, about the data, and its ends."""
     low, high = sought.domain.lower, sought.domain.upper
     d = len(low)
     yield low + (high - low) * rng.random((PROBES, d))
     for distance in DISTANCES:
-        yield np.clip(x + distance * (high - low) * rng.standard_normal((NEAR, d)), low, high)
+        if x is not None:
+            near = distance * (high - low) * rng.standard_normal((NEAR, d))
+            yield np.clip(x + near, low, high)
         about = case.X[rng.integers(len(case.X), size=NEAR)]
         yield np.clip(about + distance * rng.standard_normal((NEAR, d)), low, high)
-    yield np.vstack([low, high, 0.5 * (low + high), np.clip(case.X, low, high), x])
+    yield np.vstack([low, high, 0.5 * (low + high), np.clip(case.X, low, high)])
+    if x is not None:
+        yield x[None, :]
 
 
 def _climbed(

@@ -37,6 +37,9 @@ class Acquisition(abc.ABC):
     values_of_y: ClassVar[tuple[str, ...]] = ("incumbent",)
     """Options that are values of y, which a run turns and bends as it does what it was told."""
 
+    spans_of_y: ClassVar[tuple[str, ...]] = ()
+    """Options that are differences of values of y, or deviations."""
+
     scores_y: ClassVar[bool] = False
     """Whether a score is a value of y: a run then takes a gap for a part of the values' spread."""
 

@@ -29,6 +29,7 @@ class AugmentedEi(Acquisition):
     """
 
     name: ClassVar[str] = "aei"
+    spans_of_y: ClassVar[tuple[str, ...]] = ("noise",)
     reads_noise: ClassVar[bool] = True
 
     incumbent: float | None = None

@@ -26,6 +26,7 @@ class Ei(Acquisition):
     """
 
     name: ClassVar[str] = "ei"
+    spans_of_y: ClassVar[tuple[str, ...]] = ("xi",)
     log: ClassVar[bool] = False
 
     incumbent: float | None = None

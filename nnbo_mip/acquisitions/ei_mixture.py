@@ -25,6 +25,7 @@ class EiMixture(Acquisition):
     """
 
     name: ClassVar[str] = "ei_mixture"
+    spans_of_y: ClassVar[tuple[str, ...]] = ("xi",)
     kind: ClassVar[str] = "ei"
 
     incumbent: float | None = None

@@ -30,6 +30,7 @@ class EiSampled(Acquisition):
     """
 
     name: ClassVar[str] = "ei_sampled"
+    spans_of_y: ClassVar[tuple[str, ...]] = ("xi",)
 
     incumbent: float | None = None
     xi: Scheduled = 0.0

@@ -30,6 +30,7 @@ class EmpiricalEi(Acquisition):
     """
 
     name: ClassVar[str] = "empirical_ei"
+    spans_of_y: ClassVar[tuple[str, ...]] = ("xi",)
     kind: ClassVar[str] = "ei"
 
     incumbent: float | None = None

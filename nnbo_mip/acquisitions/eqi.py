@@ -29,6 +29,7 @@ class ExpectedQuantileImprovement(Acquisition):
     """
 
     name: ClassVar[str] = "eqi"
+    spans_of_y: ClassVar[tuple[str, ...]] = ("noise",)
     reads_noise: ClassVar[bool] = True
 
     incumbent: float | None = None

@@ -28,6 +28,7 @@ class Pi(Acquisition):
     """
 
     name: ClassVar[str] = "pi"
+    spans_of_y: ClassVar[tuple[str, ...]] = ("xi",)
 
     incumbent: float | None = None
     xi: Scheduled = 0.0

@@ -26,10 +26,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.checks import check_number
-from nnbo_mip.loop.warping import Warp, Warped, as_floats
+from nnbo_mip.loop.warping import LARGEST, Warp, Warped, as_floats
 from nnbo_mip.space.arrays import FloatArray
-
-LARGEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True)

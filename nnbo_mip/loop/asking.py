@@ -146,7 +146,9 @@ class Asking:
     def _sample(self, state: State, stage: Stage) -> Sample:
         told = state.observations[stage.learns_from :]
         sample = Sample.of(told, self._search.model().dimension, self._settings.sign)
-        return sample.warped(self._settings.warp) if sample.can_be_fitted else sample
+        if not sample.can_be_fitted:
+            return sample
+        return sample.warped(self._settings.warp, in_unit=not self._settings.speaks_of_y)
 
     def _extent(self, state: State, stage: Stage) -> Extent | None:
         """Return the region of a stage, of which points asked for before it are no part."""

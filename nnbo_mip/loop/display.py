@@ -42,10 +42,9 @@ class Display:
             self._next_print = self._since + PLAIN_INTERVAL
             print(self.line(), file=sys.stderr, flush=True)
 
-    def told(self, observation: Observation, best: float) -> None:
-        """Count an evaluation."""
-        self._done += 1
-        self._best = best
+    def told(self, observation: Observation, done: int, best: float) -> None:
+        """Show an evaluation, how many there are by now, and the best value of all."""
+        self._done, self._best = done, best
         self._last = "failed" if observation.y is None else f"{observation.y:.6g}"
         step = observation.suggestion
         if step is not None and not step.is_initial:

@@ -14,6 +14,9 @@ from nnbo_mip.loop.escape import Escape, Escaped, Propose, is_near
 from nnbo_mip.space.arrays import as_points
 from nnbo_mip.space.domain import Domain
 
+LARGEST_C = 2.0**100
+"""Beyond it the mean is lost in the rounding of the uncertainty, and doubling changes nothing."""
+
 
 @dataclass(frozen=True)
 class DynamicC(EpsDecay, Escape):
@@ -60,7 +63,7 @@ class DynamicC(EpsDecay, Escape):
         samples = as_points(seen, domain.dimension)
         escaped = Escaped(propose(c), c, c, eps)
         while (x := escaped.proposal.x) is not None and is_near(x, samples, eps):
-            reason = self._why_not_double(escaped.doublings, responds, should_stop)
+            reason = self._why_not_double(escaped, responds, should_stop)
             if reason:
                 return replace(
                     escaped,
@@ -73,10 +76,12 @@ class DynamicC(EpsDecay, Escape):
         return escaped
 
     def _why_not_double(
-        self, doublings: int, responds: bool, should_stop: Callable[[], bool]
+        self, escaped: Escaped, responds: bool, should_stop: Callable[[], bool]
     ) -> str:
-        if doublings >= self.limit:
-            return f"c was doubled {doublings} times, which is the limit"
+        if escaped.doublings >= self.limit:
+            return f"c was doubled {escaped.doublings} times, which is the limit"
+        if escaped.c >= LARGEST_C:
+            return f"c is {escaped.c:.3g}, and more changes nothing"
         if not responds:
             return "the acquisition does not depend on c"
         return "time was up" if should_stop() else ""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from nnbo_mip.checks import check_choice, check_count, check_known
-from nnbo_mip.errors import InputError, JournalError, JournalWarning
+from nnbo_mip.errors import InputError
 from nnbo_mip.loop.evaluation import Objective
 from nnbo_mip.loop.given_design import Given
 from nnbo_mip.loop.journal import Journal
@@ -116,24 +115,25 @@ def optimize(
     plan = BayesianOptimizer(space, **options, steps=MANY).settings
     if journal is not None and Journal.holds_a_run(journal):
         optimizer = _continued(journal, plan, pending, options)
+        if past is not None and not (optimizer.history or optimizer.suggestions):
+            optimizer.tell_table(past, value, noise, outside)
     else:
         if past is not None:
             past = read_table(past, plan.space, value, noise, outside)
         if steps is None:
             steps = max(1, n_evals - _initial_points(plan, past))
         begun = {**options, "seed": plan.seed, "steps": steps}
-        try:
-            optimizer = BayesianOptimizer(space, **begun, journal=journal)
-        except InputError:
-            if journal is None or not Journal.holds_a_run(journal):
-                raise
-            # Somebody began it a moment ago.
-            optimizer = _continued(journal, plan, pending, options)
-    if past is not None and not optimizer.history:
-        try:
+        optimizer = BayesianOptimizer(space, **begun)
+        if past is not None:
             optimizer.tell_table(past, value, noise, outside)
-        except JournalError as error:
-            warnings.warn(f"the run goes on in memory: {error}", JournalWarning, stacklevel=2)
+        if journal is not None:
+            try:
+                optimizer.save(journal)  # with the past, or not at all
+            except InputError:
+                if not Journal.holds_a_run(journal):
+                    raise
+                # Somebody began it a moment ago.
+                optimizer = _continued(journal, plan, pending, options)
     return optimizer.run(f, n_evals, callback=callback, progress=progress, on_error=on_error)
 
 

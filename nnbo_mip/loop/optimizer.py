@@ -175,7 +175,8 @@ class BayesianOptimizer:
             raise FileFormatError(f"the journal {str(path)!r} must hold settings; it has none.")
         optimizer = cls.__new__(cls)
         optimizer._begin(Settings.from_dict(stored, options), journal, meta)
-        if pending == "again":
+        optimizer._is_alone = pending == PENDING[0]
+        if optimizer._is_alone:
             optimizer.ask_again()
         return optimizer
 
@@ -185,6 +186,8 @@ class BayesianOptimizer:
         self._asking = Asking(settings)
         self._one_asks = threading.Lock()
         self._again: list[str] = []
+        self._asked_here: set[str] = set()
+        self._is_alone = True
         self._ledger = Ledger(State(settings.space, settings.embedded), journal)
 
     # -- what is known ------------------------------------------------------------------
@@ -326,8 +329,13 @@ class BayesianOptimizer:
         self._ledger.add([forgotten(pending_key(self._ledger.state, x))])
 
     def ask_again(self) -> None:
-        """Let the next asks give out what is pending, in order, before new points."""
-        self._again = list(self._ledger.state.pending)
+        """Let the next asks give out what is pending, in order, before new points.
+
+        Where ``pending="keep"`` left points to others, only what was asked for here is given out.
+        """
+        here = self._asked_here
+        keys = self._ledger.state.pending
+        self._again = [key for key in keys if self._is_alone or key in here]
 
     def flush(self) -> None:
         """Write to the journal what could not be written before."""
@@ -378,6 +386,7 @@ class BayesianOptimizer:
         while True:
             state = self._ledger.state
             event, proposal = self._asking.next(state, callback)
+            self._asked_here.add(event.key)
             try:
                 if not self._ledger.add_ask(event, based_on=state):
                     continue  # somebody else asked: think of their point too

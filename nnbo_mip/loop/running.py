@@ -20,6 +20,7 @@ from nnbo_mip.loop.display import Display, displayed
 from nnbo_mip.loop.evaluation import Objective, evaluated
 from nnbo_mip.loop.observation import Observation
 from nnbo_mip.loop.optimize_result import OptimizeResult
+from nnbo_mip.loop.plain import point_out
 
 if TYPE_CHECKING:
     from nnbo_mip.loop.optimizer import BayesianOptimizer
@@ -82,7 +83,7 @@ def _one(
     except JournalError as error:
         warnings.warn(f"the run goes on in memory: {error}", JournalWarning, stacklevel=4)
     observation = _told_of(optimizer, suggestion)
-    display.told(observation, _best(optimizer))
+    display.told(observation, calls(optimizer), _best(optimizer))
     if outcome.error is not None and on_error == "raise":
         raise outcome.error
     if observation.failed and sum(told.failed for told in optimizer.history) == 1:
@@ -100,11 +101,16 @@ def _one(
 
 
 def _told_of(optimizer: BayesianOptimizer, suggestion: Suggestion) -> Observation:
-    """Return what was just told of a suggestion; others may have told something since."""
+    """Return what was just told of a suggestion; others may have told something since.
+
+    Where another process told or forgot the point in the meantime, it answers nothing.
+    """
+    place = point_out(suggestion.x)
     return next(
         told
         for told in reversed(optimizer.history)
-        if told.suggestion is not None and told.suggestion.key == suggestion.key
+        if (told.suggestion is not None and told.suggestion.key == suggestion.key)
+        or point_out(told.x) == place
     )
 
 

@@ -14,14 +14,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nnbo_mip.loop.observation import Observation
-from nnbo_mip.loop.units import in_units
-from nnbo_mip.loop.warping import Inward, Outward, Warp, as_floats
+from nnbo_mip.loop.units import divided, in_units
+from nnbo_mip.loop.warping import LARGEST, Inward, Outward, Warp, as_floats
 from nnbo_mip.space.arrays import BoolArray, FloatArray, IntArray
 
 HAIR = 1e-3
 """Part of their size by which failures are worse than values that are all equal."""
-
-LARGEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,13 +64,22 @@ class Sample:
         known = noise[~np.isnan(noise)]
         return Sample(X, y, noise if len(known) else None, known if len(known) else None, told)
 
-    def warped(self, warp: Warp) -> Sample:
-        """Return the sample as models are to see it, deviations bent as the values are."""
-        seen, noise, deviations = in_units(warp.learn(self.y)), self.noise, self.deviations
+    def warped(self, warp: Warp, in_unit: bool = True) -> Sample:
+        """Return the sample as models are to see it, deviations bent as the values are.
+
+        Parameters
+        ----------
+        warp : Warp
+        in_unit : bool
+            Whether values that are very large or very small are counted in a unit (`units`).
+        """
+        seen, noise, deviations = warp.learn(self.y), self.noise, self.deviations
+        if in_unit:
+            seen = in_units(seen)
         if noise is not None:
             noise = 0.5 * (seen.inward(self.y + noise) - seen.inward(self.y - noise))
         if deviations is not None:
-            deviations = np.ldexp(deviations, -seen.exponent)
+            deviations = divided(deviations, seen.exponent)
         return replace(
             self,
             y=seen.values,

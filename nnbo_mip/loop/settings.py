@@ -139,6 +139,14 @@ class Settings:
         """By which values are multiplied, so that larger is better."""
         return 1.0 if self.direction == "maximize" else -1.0
 
+    @property
+    def speaks_of_y(self) -> bool:
+        """Whether an option has a size in units of y, so that models have to see these units."""
+        acquisition = self.acquisition
+        spans = [getattr(acquisition, name, None) for name in acquisition.spans_of_y]
+        spans.append(getattr(self.scaling, "unit", None))
+        return self.surrogate.knows_range or any(span not in (None, 0.0) for span in spans)
+
     def to_dict(self) -> dict[str, Any]:
         """Return what the journal keeps, JSON-able."""
         return {

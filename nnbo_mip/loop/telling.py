@@ -44,17 +44,21 @@ def tellings(
     """
     points, single = _points(state, x)
     n = len(points)
+    named = [x] if single else list(x) if isinstance(x, list | tuple) else [None] * n
     values = [y] if single else _column(y, n, "y")
     failures = [failed] if single else _column(failed, n, "failed", one_for_all=True)
     deviations = [noise] if single else _column(noise, n, "noise", one_for_all=True)
     said = as_reason(reason)
     open_asks = dict.fromkeys(state.pending)
     events = []
-    for point, value, lost, deviation in zip(points, values, failures, deviations, strict=True):
+    for point, name, value, lost, deviation in zip(
+        points, named, values, failures, deviations, strict=True
+    ):
         number, why = _outcome(value, lost, said)
         spread = None if deviation is None else check_number("noise", deviation, least=0.0)
         place = state.space.encode(point)[0]
-        answers = _answered(state, open_asks, place)
+        answers = name.key if isinstance(name, Suggestion) and name.key in open_asks else None
+        answers = answers or _answered(state, open_asks, place)
         if answers is None:
             _check_admissible(state, point)
         else:

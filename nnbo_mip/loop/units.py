@@ -11,13 +11,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.loop.warping import Warped
+from nnbo_mip.loop.warping import LARGEST, Warped
 from nnbo_mip.space.arrays import FloatArray
 
 LARGEST_EXPONENT = 200
 """Of a size that models see as it is; of its reciprocal likewise."""
 
-LARGEST = float(np.finfo(np.float64).max)
+FARTHEST = 2.0**500
+"""Largest size that options and deviations have in a unit: its square is a number."""
 
 
 def in_units(warped: Warped) -> Warped:
@@ -28,7 +29,7 @@ def in_units(warped: Warped) -> Warped:
 
     def inward(y: npt.ArrayLike) -> FloatArray:
         """Warp, then divide."""
-        return np.asarray(np.ldexp(warped.inward(y), -exponent))
+        return divided(warped.inward(y), exponent)
 
     def outward(v: npt.ArrayLike) -> FloatArray:
         """Multiply, then undo the warp; what a float64 cannot hold is its largest number."""
@@ -38,6 +39,12 @@ def in_units(warped: Warped) -> Warped:
         return np.clip(told, -LARGEST, LARGEST)
 
     return Warped(np.ldexp(warped.values, -exponent), inward, outward, exponent)
+
+
+def divided(values: FloatArray, exponent: int) -> FloatArray:
+    """Return values (n,) over a power of two; what is far beyond all that was told is clipped."""
+    with np.errstate(over="ignore"):
+        return np.clip(np.ldexp(values, -exponent), -FARTHEST, FARTHEST)
 
 
 def exponent_of_unit(values: FloatArray) -> int:

@@ -34,6 +34,9 @@ from scipy.stats import rankdata
 from nnbo_mip.registry import Registry
 from nnbo_mip.space.arrays import FloatArray
 
+LARGEST = float(np.finfo(np.float64).max)
+"""The largest finite number."""
+
 Inward: TypeAlias = Callable[[npt.ArrayLike], FloatArray]
 """From values (m,) in the units that were told, larger is better, to what a model sees (m,)."""
 
@@ -112,7 +115,9 @@ class HalfRank(Warp):
             return Warped(told, as_floats, as_floats)
         ranks = rankdata(told, method="average")
         values = told.copy()
-        values[bad] = middle + width * ndtri((ranks[bad] - 0.5) / len(told))
+        with np.errstate(over="ignore"):
+            below = middle + width * ndtri((ranks[bad] - 0.5) / len(told))
+        values[bad] = np.maximum(below, -LARGEST)
         # Where the width is a hair only, rounding must not lift a bad value to the median.
         values[bad] = np.minimum(values[bad], np.nextafter(middle, -np.inf))
         lowest = float(values.min())

@@ -22,6 +22,8 @@ def check_size(belief: Belief, domain: Domain, y: npt.ArrayLike | None) -> None:
     said = [(Capability.MEAN, belief.mean), (Capability.STD, belief.std)]
     with np.errstate(all="ignore"):
         sizes = [np.abs(ask(places)).max() for one, ask in said if one in belief.capabilities]
+    if not sizes:
+        return  # a ratio of densities has the same size whatever that of the values
     known = 0.0 if y is None else float(np.abs(np.asarray(y, dtype=np.float64)).max(initial=0.0))
     size = float(max([known, *sizes]))
     if size > LARGEST or 0.0 < size < SMALLEST:

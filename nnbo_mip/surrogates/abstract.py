@@ -229,6 +229,11 @@ class Surrogate(abc.ABC):
         """Whether a loop may scale the uncertainty (mean-width scaling, dynamic c)."""
         return True
 
+    @property
+    def knows_range(self) -> bool:
+        """Whether an option has the range of y in it."""
+        return getattr(self, "y_range", None) is not None
+
     @abc.abstractmethod
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Belief:
         """Learn from scratch.

@@ -80,6 +80,11 @@ class Average(Surrogate):
         """What the belief will offer."""
         return average_capabilities([made.capabilities for made in self._made()])
 
+    @property
+    def knows_range(self) -> bool:
+        """Whether a member knows the range of y."""
+        return any(made.knows_range for made in self._made())
+
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> AverageBelief:
         """Weigh the members by held-out values, and fit all to all observations."""
         data = Observations.of(X, y)

@@ -309,3 +309,14 @@ def test_a_rule_is_whatever_describes_one() -> None:
     assert escape_of("linear:padding=4") == escape_of({"name": "linear", "padding": 4})
     assert isinstance(escape_of("exponential"), DynamicC)
     assert escape_of(Exclude(padding=2)) == Exclude(padding=2)
+
+
+def test_c_does_not_grow_without_end() -> None:
+    """Sticky doubling on a space that is exhausted, step after step."""
+    stub = Stub(lambda c, away: [0.0])
+    rule, c = Linear(sticky=True, limit=100), 1.0
+    for _ in range(5):
+        escaped = rule.apply(stub, [[0.0]], c, 0.1, LINE)
+        c = escaped.next_c
+    assert c == 2.0**100
+    assert "more changes nothing" in escaped.message

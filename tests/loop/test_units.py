@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
 import nnbo_mip as nm
+from nnbo_mip.loop.settings import DOORS
 from nnbo_mip.loop.units import LARGEST_EXPONENT, exponent_of_unit, in_units
 from nnbo_mip.loop.warping import root_mean_square, warp_of
 
@@ -115,3 +119,68 @@ def test_a_root_of_squares_is_right_for_any_size() -> None:
         assert np.ldexp(scaled, -exponent) == pytest.approx(np.sqrt(12.5), rel=0.02)
     assert root_mean_square(gaps) == float(np.sqrt(np.mean(np.square(gaps))))
     assert root_mean_square(np.zeros(2)) == 0.0
+
+
+@pytest.mark.parametrize("exponent", [-210, 210])
+@pytest.mark.parametrize(
+    ("options", "scaled"),
+    [
+        ({"acquisition": "ei"}, ("acquisition", "xi", 0.01)),
+        ({"acquisition": "pi"}, ("acquisition", "xi", 0.01)),
+        ({"acquisition": "aei"}, ("acquisition", "noise", 0.01)),
+        ({"scaling": "mean_width:budget=0.5"}, ("scaling", "unit", 0.25)),
+        ({}, ("surrogate", "y_range", (-1.0, 0.0))),
+    ],
+)
+def test_options_in_units_of_y_keep_them(
+    exponent: int, options: dict[str, Any], scaled: tuple[str, str, Any]
+) -> None:
+    """Where there is one the values stay as they are, for it means something beside them."""
+
+    def asked(exponent: int) -> nm.Suggestion:
+        given: dict[str, Any] = {"surrogate": "brvfl:n_hidden=20", **options}
+        door, name, size = scaled
+        factor = 2.0**exponent
+        wanted = tuple(factor * end for end in size) if isinstance(size, tuple) else factor * size
+        given[door] = replace(DOORS[door](given[door]), **{name: wanted})
+        return run(exponent, warp=None, **given)[0]
+
+    near, far = asked(0), asked(exponent)
+    assert far.x == pytest.approx(near.x, abs=0.05)
+    assert far.c == pytest.approx(near.c, rel=1e-6)
+    assert np.ldexp(far.mean, -exponent) == pytest.approx(near.mean, rel=0.2, abs=0.02)
+
+
+def test_only_options_of_y_keep_the_units() -> None:
+    assert not settings_of(acquisition="ei", scaling="mean_width").speaks_of_y
+    assert settings_of(acquisition="ei:xi=decay(start=0.1)").speaks_of_y
+    assert settings_of(acquisition="aei:noise=0.1").speaks_of_y
+    assert settings_of(scaling="mean_width:unit=2").speaks_of_y
+    inner = {"name": "kde", "y_range": [0.0, 1.0]}
+    assert settings_of(surrogate={"name": "average", "members": ["gp", inner]}).speaks_of_y
+    assert not settings_of(surrogate={"name": "average", "members": ["gp", "kde"]}).speaks_of_y
+
+
+def settings_of(**options: Any) -> Any:
+    """Return the settings of a run."""
+    given = {"surrogate": "brvfl", "acquisition": "ei", **options}
+    return nm.BayesianOptimizer([(0.0, 1.0)], **given).settings
+
+
+@pytest.mark.parametrize("exponent", [-1060, 1000])
+def test_options_far_beyond_all_values_end_no_run(exponent: int) -> None:
+    for given in ({"name": "ei", "incumbent": 1.0}, {"name": "ei", "incumbent": -1e300}):
+        assert run(exponent, "brvfl:n_hidden=10", None, acquisition=given)[0].x is not None
+    optimizer = nm.BayesianOptimizer([(0.0, 1.0)], "gp:n_restarts=0", "aei", initial=3)
+    for x, y in zip((0.1, 0.5, 0.9), (1.0, 3.0, 2.0), strict=True):
+        optimizer.tell([x], float(np.ldexp(y, exponent)), noise=1.0)
+    assert optimizer.ask().x is not None
+
+
+def test_penalties_of_the_largest_size_end_no_run() -> None:
+    penalties = np.random.default_rng(0).uniform(0.2, 1.0, 40) * 1.79e308
+    optimizer = nm.BayesianOptimizer([(0.0, 1.0)], "brvfl:n_hidden=10", "ei", warp="half_rank")
+    for x, y in zip(np.linspace(0.0, 1.0, 45), [*penalties, 1.0, 2.0, 3.0, 4.0, 5.0], strict=True):
+        optimizer.tell([float(x)], float(y))
+    asked = optimizer.ask()
+    assert asked.value <= asked.bound

@@ -54,3 +54,11 @@ def test_trees_refuse_values_whose_variance_is_not_finite() -> None:
 def test_all_zeros_are_no_small_values() -> None:
     belief = nm.surrogates.create("brvfl", n_hidden=10).fit(X, np.zeros(8))
     assert nm.maximize(belief, "ucb", DOMAIN, y=np.zeros(8)).value >= 0.0
+
+
+@pytest.mark.parametrize("family", ["tpe", "bore"])
+def test_ratios_have_no_size(family: str) -> None:
+    y = np.ldexp(Y, 540)
+    belief = nm.surrogates.create(family).fit(X, y)
+    found = nm.maximize(belief, "ratio", DOMAIN, X=X, y=y, maximizer="random:evaluations=100")
+    assert found.x is not None

@@ -19,6 +19,7 @@ from nnbo_mip.lab.unit import Unit
 from nnbo_mip.lab.unit_run import Modelled, problem_of, shared_starts
 from nnbo_mip.loop.designs import design_of
 from nnbo_mip.loop.suggestion import Suggestion
+from nnbo_mip.loop.units import exponent_of_unit
 from nnbo_mip.maximizers.abstract import Maximizer, Request
 from nnbo_mip.maximizers.catalogue import registry as maximizers
 from nnbo_mip.maximizers.proposal import Proposal
@@ -77,8 +78,9 @@ def repeated_beliefs(results: Results, unit: int, steps: int) -> list[BeliefLine
         if suggestion is not None and seen:
             told = _batch(points[:number])
             line = _line(problem.space, seen[-1], suggestion, told)
-            # Under a warp the model saw other values than were told; dots lie on its mean then.
-            is_warped = options["warp"]["name"] != "none"
+            # Under a warp, or in a unit, the model saw other values than were told; dots lie on
+            # its mean then.
+            is_warped = options["warp"]["name"] != "none" or exponent_of_unit(values[:number])
             lines.append(line if is_warped else replace(line, observed_y=sign * values[:number]))
         method.tell(points[number], float(values[number]))
     return lines
