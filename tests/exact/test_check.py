@@ -15,6 +15,7 @@ import nnbo_mip as nm
 from nnbo_mip.exact.checking import reproof
 from nnbo_mip.exact.checking.check import CheckResult
 from nnbo_mip.exact.methods import METHODS
+from nnbo_mip.network.affine import Affine
 from tests.exact.claims import certified, tent, two_outputs
 
 BOX = nm.Space.box([1.0], [7.0])
@@ -320,3 +321,15 @@ def test_the_result_reads_like_a_sentence() -> None:
 def test_bad_arguments_are_refused(arguments: dict[str, Any]) -> None:
     with pytest.raises(nm.InputError):
         certified().certificate.check(**{"network": tent(), **arguments})
+
+
+def test_a_network_that_reads_nothing_is_confirmed() -> None:
+    """A classifier of one class is a constant: its output has no weights, on no layer."""
+    constant = nm.Network(2, (), Affine(np.array([0.25, 0.0]), {}), ("mean", "std"))
+    result = nm.certify(constant, nm.Space.box([-1.0, -1.0], [1.0, 1.0]), output="mean")
+    assert (result.status, result.value) == ("optimal", 0.25)
+    assert result.certificate.check(constant).confirmed
+    belief = nm.surrogates.create("bore").fit([[0.0, 0.5]], [1.0])
+    domain = nm.Space.box([-1.0, -1.0], [1.0, 1.0]).model()
+    proposal = nm.maximize(belief, "ratio", domain, X=[[0.0, 0.5]], y=[1.0])
+    assert proposal.check().confirmed

@@ -268,7 +268,7 @@ def rounding_errors(network: Network, size: FloatArray) -> list[FloatArray]:
         inflate = 1.0 + 4.0 * length * 2.0**-53
         range_ = inflate * (bias + sum(w @ ranges[k] for k, w in weights.items()))
         total = inflate * (bias + sum(w @ (sizes[k] + ranges[k]) for k, w in weights.items()))
-        gain = inflate * (1.0 + sum(w @ gains[k] for k, w in weights.items()))
+        gain = inflate * (np.ones_like(bias) + sum(w @ gains[k] for k, w in weights.items()))
         # Forwards once and, for the output, backwards once: twice the operations.
         gamma = 2.0 * length * 2.0**-53 / (1.0 - 2.0 * length * 2.0**-53)
         # What underflows in a value grows by the gain, in a coefficient by a unit's range.
