@@ -105,7 +105,7 @@ def optimize(
             f"value, noise and outside say how past is read; got {value!r}, {noise!r}, {outside!r} "
             "and no past; pass it, or drop them."
         )
-    if journal is None and pending != PENDING[0]:
+    if journal is None and pending != "again":
         raise InputError(
             f"pending says what becomes of points that a journal has pending; got {pending!r} and "
             "no journal; pass it, or drop this."

@@ -175,7 +175,7 @@ class BayesianOptimizer:
             raise FileFormatError(f"the journal {str(path)!r} must hold settings; it has none.")
         optimizer = cls.__new__(cls)
         optimizer._begin(Settings.from_dict(stored, options), journal, meta)
-        optimizer._is_alone = pending == PENDING[0]
+        optimizer._is_alone = pending == "again"
         if optimizer._is_alone:
             optimizer.ask_again()
         return optimizer

@@ -106,12 +106,13 @@ def _told_of(optimizer: BayesianOptimizer, suggestion: Suggestion) -> Observatio
     Where another process told or forgot the point in the meantime, it answers nothing.
     """
     place = point_out(suggestion.x)
-    return next(
+    mine = (
         told
         for told in reversed(optimizer.history)
         if (told.suggestion is not None and told.suggestion.key == suggestion.key)
         or point_out(told.x) == place
     )
+    return next(mine, optimizer.history[-1])
 
 
 def _result(

@@ -78,7 +78,7 @@ class Sample:
             seen = in_units(seen)
         if noise is not None:
             noise = 0.5 * (seen.inward(self.y + noise) - seen.inward(self.y - noise))
-        if deviations is not None:
+        if deviations is not None and seen.exponent:
             deviations = divided(deviations, seen.exponent)
         return replace(
             self,
