@@ -3,7 +3,8 @@
 Likelihoods of 1e-200 and penalties of 1e300 are numbers like any others to a user, and models
 standardize them; but scores and proofs square what is far from 1. Values whose largest size is not
 between 2^-200 and 2^200 are divided by a power of two: no digit changes, but of values that are
-nothing beside the largest. It follows the warp, which may have pulled in a penalty that stands alone.
+nothing beside the largest. It follows the warp, which may have pulled in a penalty that stands
+alone.
 """
 
 from __future__ import annotations
