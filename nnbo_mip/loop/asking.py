@@ -188,7 +188,9 @@ class Asking:
             if kept is not None and kept[0] == told and kept[1].equals(sample):
                 return kept[2]
             seed = seed_for(self._settings.seed, told, Purpose.BELIEVE)
-            surrogate = seeded(self._settings.surrogate, seed)
+            surrogate = seeded(self._settings.surrogate, seed).converted(
+                lambda value: sample.value_inward(value, self._settings.sign)
+            )
             belief = learned(surrogate, sample.X, sample.y, sample.noise)
             self._belief = told, sample, belief
             return belief

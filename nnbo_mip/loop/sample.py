@@ -94,6 +94,10 @@ class Sample:
         """Whether there is a value at all."""
         return bool(self.told.any())
 
+    def value_inward(self, value: float, sign: float) -> float:
+        """Return a value in the user's units and direction as models see it."""
+        return float(self.inward([sign * value])[0])
+
     def equals(self, other: Sample) -> bool:
         """Whether another sample has the same points, values and deviations."""
         pairs = ((self.X, other.X), (self.y, other.y), (self._noise, other._noise))

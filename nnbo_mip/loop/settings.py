@@ -145,7 +145,7 @@ class Settings:
         acquisition = self.acquisition
         spans = [getattr(acquisition, name, None) for name in acquisition.spans_of_y]
         spans.append(getattr(self.scaling, "unit", None))
-        return self.surrogate.knows_range or any(span not in (None, 0.0) for span in spans)
+        return any(span not in (None, 0.0) for span in spans)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the journal keeps, JSON-able."""

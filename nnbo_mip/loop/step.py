@@ -127,7 +127,7 @@ class Step:
         with_seed = seeded(chosen, self._seed(Purpose.ACQUISITION))
         self._acquisition: Acquisition = with_seed.converted(self._inward)
         self._say(f"{settings.surrogate.name} learns from {len(self._X)} values")
-        surrogate = seeded(settings.surrogate, self._seed(Purpose.FIT))
+        surrogate = seeded(settings.surrogate, self._seed(Purpose.FIT)).converted(self._inward)
         self._belief: Belief = learned(surrogate, self._X, self._y, self._noise)
         self._fitted = time.perf_counter()
         self._region, self._said = region_of_step(
@@ -183,7 +183,7 @@ class Step:
 
     def _inward(self, value: float) -> float:
         """Return a value in the user's units as models see it."""
-        return float(self._sample.inward([self._settings.sign * value])[0])
+        return self._sample.value_inward(value, self._settings.sign)
 
     def _remarks(self, message: str) -> tuple[str, ...]:
         """Return what there is to say of a suggestion, some of it empty."""

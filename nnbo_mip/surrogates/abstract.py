@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -229,10 +229,21 @@ class Surrogate(abc.ABC):
         """Whether a loop may scale the uncertainty (mean-width scaling, dynamic c)."""
         return True
 
-    @property
-    def knows_range(self) -> bool:
-        """Whether an option has the range of y in it."""
-        return getattr(self, "y_range", None) is not None
+    def converted(self, convert: Callable[[float], float]) -> Self:
+        """Return it with its known range of y, if it has one, in other units.
+
+        Parameters
+        ----------
+        convert : callable
+            From a value to a value, rising or falling; a falling one turns the range round.
+        """
+        known = getattr(self, "y_range", None)
+        if known is None:
+            return self
+        low, high = sorted(convert(float(end)) for end in known)
+        made: Any = self
+        converted: Self = replace(made, y_range=(low, high))
+        return converted
 
     @abc.abstractmethod
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Belief:

@@ -14,6 +14,7 @@ Distributions", Bayesian Analysis 2018.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -80,10 +81,9 @@ class Average(Surrogate):
         """What the belief will offer."""
         return average_capabilities([made.capabilities for made in self._made()])
 
-    @property
-    def knows_range(self) -> bool:
-        """Whether a member knows the range of y."""
-        return any(made.knows_range for made in self._made())
+    def converted(self, convert: Callable[[float], float]) -> Average:
+        """Return it with the ranges that its members know in other units."""
+        return replace(self, members=tuple(made.converted(convert) for made in self._made()))
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> AverageBelief:
         """Weigh the members by held-out values, and fit all to all observations."""

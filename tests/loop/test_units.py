@@ -129,7 +129,7 @@ def test_a_root_of_squares_is_right_for_any_size() -> None:
         ({"acquisition": "pi"}, ("acquisition", "xi", 0.01)),
         ({"acquisition": "aei"}, ("acquisition", "noise", 0.01)),
         ({"scaling": "mean_width:budget=0.5"}, ("scaling", "unit", 0.25)),
-        ({}, ("surrogate", "y_range", (-1.0, 0.0))),
+        ({}, ("surrogate", "y_range", (0.0, 1.0))),
     ],
 )
 def test_options_in_units_of_y_keep_them(
@@ -156,9 +156,7 @@ def test_only_options_of_y_keep_the_units() -> None:
     assert settings_of(acquisition="ei:xi=decay(start=0.1)").speaks_of_y
     assert settings_of(acquisition="aei:noise=0.1").speaks_of_y
     assert settings_of(scaling="mean_width:unit=2").speaks_of_y
-    inner = {"name": "kde", "y_range": [0.0, 1.0]}
-    assert settings_of(surrogate={"name": "average", "members": ["gp", inner]}).speaks_of_y
-    assert not settings_of(surrogate={"name": "average", "members": ["gp", "kde"]}).speaks_of_y
+    assert not settings_of(surrogate="brvfl:y_range=(0,1)").speaks_of_y
 
 
 def settings_of(**options: Any) -> Any:
