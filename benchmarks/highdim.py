@@ -29,7 +29,16 @@ SUITE = "highdim"
 SEEDS = 5
 TIME_LIMIT = 30.0
 
-SHOWN = ("gp/trust", "gp/hashed", "brvfl/trust", "nomu/trust", "nomu/hashed", "random", "sobol")
+SHOWN = (
+    "gp/trust",
+    "gp/hashed",
+    "brvfl/trust",
+    "brvfl/few",
+    "nomu/trust",
+    "nomu/hashed",
+    "random",
+    "sobol",
+)
 """What is drawn unless said otherwise."""
 
 

@@ -1,4 +1,4 @@
-"""The methods: three families of ours, each plain, in a trust region, and through embeddings."""
+"""The methods: three families of ours, each plain, in trust regions, and through embeddings."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ WAYS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "": {"region": None},
         "/trust": {"region": "trust:failures=8"},
+        "/few": {"region": "trust:failures=8,coordinates=10"},
         "/hashed": {"embedding": "hashed:dimension=10", "region": None},
         "/rembo": {"embedding": "rembo:dimension=6", "region": None},
         "/hashed+trust": {"embedding": "hashed:dimension=10", "region": "trust:failures=8"},

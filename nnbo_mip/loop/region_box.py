@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from nnbo_mip.loop.design_points import completed
+from nnbo_mip.loop.region_sides import some_sides
 from nnbo_mip.loop.regions import Extent, RegionBox
 from nnbo_mip.space.arrays import FloatArray
 from nnbo_mip.space.domain import Domain
@@ -70,8 +71,12 @@ def region_of_step(
     domain: Domain,
     known: FloatArray,
     length_scales: FloatArray | None = None,
+    seed: int = 0,
 ) -> tuple[RegionBox | None, str]:
     """Return the box within which a step searches, None for all, and a sentence about it.
+
+    A box with few free coordinates, all of whose points are known, gives way to that of all
+    coordinates, and this one to the whole domain.
 
     Parameters
     ----------
@@ -81,11 +86,19 @@ def region_of_step(
         Points that were told or are pending.
     length_scales : (k,) array, optional
         Of a belief.
+    seed : int
+        Of the coordinates that move, where not all do.
     """
     if extent is None:
         return None, ""
     box = box_of(extent, domain, length_scales)
-    return (None, WHOLE) if _is_exhausted(box, domain, known) else (box, "")
+    boxes = [box]
+    if extent.coordinates is not None:
+        boxes.insert(0, some_sides(box, extent.centre, domain, extent.coordinates, seed))
+    for one in boxes:
+        if not _is_exhausted(one, domain, known):
+            return one, ""
+    return None, WHOLE
 
 
 def _is_exhausted(box: RegionBox, domain: Domain, known: FloatArray) -> bool:

@@ -42,12 +42,15 @@ class Extent:
         Whether the region has become too small, and the search should begin anew.
     is_weighted : bool
         Whether sides are longer where the belief's length-scales are.
+    coordinates : int or None
+        How many of them move in a step; None for all.
     """
 
     length: float
     centre: FloatArray
     is_over: bool = False
     is_weighted: bool = False
+    coordinates: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +72,11 @@ class RegionBox:
     def __post_init__(self) -> None:
         object.__setattr__(self, "lower", frozen(self.lower))
         object.__setattr__(self, "upper", frozen(self.upper))
+
+    @property
+    def moving(self) -> int:
+        """How many coordinates have more than one value in it."""
+        return int((self.lower < self.upper).sum())
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the journal keeps."""

@@ -21,6 +21,7 @@ class Purpose(IntEnum):
     ACQUISITION = 5
     MAXIMIZE = 6
     EMBED = 7
+    REGION = 8
 
 
 def seed_for(run: int, step: int, purpose: Purpose) -> int:

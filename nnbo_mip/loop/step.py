@@ -131,7 +131,11 @@ class Step:
         self._belief: Belief = learned(surrogate, self._X, self._y, self._noise)
         self._fitted = time.perf_counter()
         self._region, self._said = region_of_step(
-            given.extent, self._domain, given.seen, self._belief.length_scales
+            given.extent,
+            self._domain,
+            given.seen,
+            self._belief.length_scales,
+            self._seed(Purpose.REGION),
         )
         self._reach = self._domain
         if self._region is not None:

@@ -176,7 +176,10 @@ class Suggestion:
             if self.z is not None:
                 lines.append(f"  proven of an embedding of {len(self.z)} coordinates")
             if self.region is not None:
-                lines.append(f"  within a region whose sides are {self.region.length:.3g} of all")
+                lines.append(
+                    f"  within a region whose sides are {self.region.length:.3g} of all, in "
+                    f"{self.region.moving} of {len(self.region.lower)} coordinates"
+                )
             lines.append(f"  fit {self.fit_seconds:.2f} s, {self.maximizer} {self.seconds:.2f} s")
         lines.append(f"  status  {self.status}{': ' + self.message if self.message else ''}")
         return "\n".join(lines)

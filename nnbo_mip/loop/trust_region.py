@@ -53,6 +53,9 @@ class TrustRegion(Region):
     weighted : bool
         Whether sides are longer where the function changes slowly, for beliefs that have
         length-scales; see `nnbo_mip.loop.region_box`.
+    coordinates : int, optional
+        How many of them move in a step, drawn anew each time; the others stay as the best point
+        has them, see `nnbo_mip.loop.region_sides`. Left out, all move.
     """
 
     name: ClassVar[str] = "trust"
@@ -65,6 +68,7 @@ class TrustRegion(Region):
     improvement: float = 1e-3
     keep: bool = False
     weighted: bool = True
+    coordinates: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
@@ -81,6 +85,8 @@ class TrustRegion(Region):
         check_number("improvement", self.improvement, least=0.0)
         check_flag("keep", self.keep)
         check_flag("weighted", self.weighted)
+        if self.coordinates is not None:
+            check_count("coordinates", self.coordinates)
 
     def extent(self, Z: FloatArray, y: FloatArray, chosen: BoolArray) -> Extent | None:
         """Return the region after some observations; None while there is no value."""
@@ -103,4 +109,5 @@ class TrustRegion(Region):
                 length, lost = 0.5 * length, 0
         if centre < 0:
             return None
-        return Extent(length, np.asarray(Z[centre]), length < self.least, self.weighted)
+        centred = np.asarray(Z[centre])
+        return Extent(length, centred, length < self.least, self.weighted, self.coordinates)
