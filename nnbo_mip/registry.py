@@ -95,7 +95,8 @@ class Registry(Generic[T]):
         Parameters
         ----------
         spec : str, mapping or object
-            ``"name"``, ``"name:option=value,…"``, ``{"name": …, option: value}`` or an object.
+            ``"name"``, ``"name:option=value,…"``, within another one's options
+            ``"name(option=value,…)"``, ``{"name": …, option: value}`` or an object.
         **options
             Options beside those in `spec`.
         """
@@ -132,6 +133,11 @@ class Registry(Generic[T]):
                 return name, own
         elif isinstance(spec, str):
             name, listed = self._split(spec)
+            if listed and "=" not in listed:
+                presets = [known for known in self.available() if known.startswith(f"{name}:")]
+                meant = [preset for preset in presets if nearest(listed, [preset[len(name) + 1 :]])]
+                if meant:
+                    raise self._unknown(spec, nearest(spec, meant))
             return name.strip(), _parse_options(listed, spec)
         raise InputError(
             f"{self._a_kind} must be a name, 'name:option=value', a dict with the key 'name', or "
@@ -140,6 +146,9 @@ class Registry(Generic[T]):
 
     def _split(self, spec: str) -> tuple[str, str]:
         """Return a name and what is said of its options; "lbfgs:classic" is a name, too."""
+        bracket = spec.find("(")
+        if spec.endswith(")") and "=" not in spec[:bracket]:
+            return spec[:bracket], spec[bracket + 1 : -1]
         if ":" not in spec:
             return spec, ""
         for name in self.available():
@@ -190,6 +199,10 @@ class Registry(Generic[T]):
     def _plugins(self) -> dict[str, list[EntryPoint]]:
         return _offered(self._group, _installations())
 
+    def _unknown(self, given: str, advice: str) -> InputError:
+        known = ", ".join(self.available())
+        return InputError(f"{self._a_kind} must be one of {known}; got {given!r}; {advice}")
+
     def _import(self, name: str) -> Callable[..., T]:
         if name in self._homes:
             module, _, attribute = self._homes[name].partition(":")
@@ -197,11 +210,8 @@ class Registry(Generic[T]):
             return own
         points = self._plugins().get(name, [])
         if not points:
-            known = self.available()
-            advice = nearest(name.lower(), known) or "choose one of them."
-            raise InputError(
-                f"{self._a_kind} must be one of {', '.join(known)}; got {name!r}; {advice}"
-            )
+            advice = nearest(name.lower(), self.available()) or "choose one of them."
+            raise self._unknown(name, advice)
         if len(points) > 1:
             offers = " and ".join(point.value for point in points)
             raise InputError(

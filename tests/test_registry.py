@@ -336,3 +336,19 @@ def test_options_of_an_option_are_written_in_brackets() -> None:
 
     with pytest.raises(InputError, match=r"write xi=decay\(start=0.1, …\)"):
         nm.acquisitions.create("pi:xi=decay:start=0.1,rate=0.5")
+
+
+def test_options_within_options_stand_in_brackets() -> None:
+    made = nm.maximizers.create("epsilon_random:share=0.2,inner=lbfgs(starts=3,raw_samples=20)")
+    assert made.inner == nm.maximizers.create("lbfgs:starts=3,raw_samples=20")
+    assert nm.maximizers.create("random(evaluations=7)").evaluations == 7
+    assert nm.maximizers.create("lbfgs:classic(starts=3)").starts == 3
+    with pytest.raises(InputError, match=r"write inner=lbfgs\(starts=3, …\)"):
+        nm.maximizers.create("epsilon_random:inner=lbfgs:starts=3,raw_samples=20")
+
+
+def test_a_misspelt_preset_is_told_the_nearest_one() -> None:
+    with pytest.raises(InputError, match="did you mean 'lbfgs:classic'"):
+        nm.maximizers.create("lbfgs:clasic")
+    with pytest.raises(InputError, match="options must read option=value"):
+        nm.maximizers.create("grid:7")
