@@ -127,6 +127,15 @@ class Maximizer(abc.ABC):
             return target.why_no_objective
         return ""
 
+    def fresh(self) -> Maximizer:
+        """Return this maximizer without anything that it remembers of earlier searches."""
+        return self
+
+    @property
+    def may_not_end(self) -> bool:
+        """Whether it goes on for a proof without a limit of its own."""
+        return self.abilities.proves and math.isinf(self.time_limit)
+
     @abc.abstractmethod
     def _maximize(self, target: Target, request: Request) -> Proposal:
         """Search; the target is one that this maximizer can serve."""

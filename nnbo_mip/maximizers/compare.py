@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy.typing as npt
 
 from nnbo_mip.acquisitions.catalogue import registry as acquisitions
+from nnbo_mip.checks import check_known
 from nnbo_mip.errors import InputError, MissingExtraError, UnsupportedError
 from nnbo_mip.exact.heads import logarithms
 from nnbo_mip.exact.heads.answer import SMALLEST_SCORE, name_of
@@ -22,7 +23,10 @@ from nnbo_mip.maximizers.proposal import Proposal
 from nnbo_mip.maximizers.sought import Sought
 from nnbo_mip.maximizers.target import Target
 from nnbo_mip.space.domain import Domain
-from nnbo_mip.surrogates.abstract import Belief
+from nnbo_mip.surrogates.abstract import Belief, check_belief
+
+ASKED = ("gap", "time_limit", "seed", "within", "away_from", "eps", "starts", "progress")
+"""What `maximize` is told of the search itself."""
 
 MAXIMIZERS = ("auto", "pga", "lbfgs", "direct", "sobol", "random")
 
@@ -78,16 +82,22 @@ def compare(
     >>> [(row.maximizer, row.status, row.miss) for row in table]
     [('bab', 'optimal', False), ('grid', 'heuristic', False)]
     """
-    if isinstance(maximizers, str) or not maximizers:
+    maximizers, budgets = _listed(maximizers), _checked(budgets)
+    check_belief(belief)
+    for name in asked:
+        check_known("what compare passes on", name, ASKED)
+    if announce is not None and not callable(announce):
         raise InputError(
-            f"maximizers must be a list with at least one; got {maximizers!r}; name some."
+            f"announce must be callable; got {announce!r:.60}; pass a function of a name."
         )
+    if budgets.get("time_limit") == math.inf:
+        asked.setdefault("time_limit", math.inf)  # left out, those that prove have a minute
     if acquisitions.create(acquisition).proposes:
         raise UnsupportedError(
             f"maximizers of a score are compared; {acquisitions.create(acquisition).name} chooses "
             'its point itself; take an acquisition with a score, such as "ei".'
         )
-    chosen = created(maximizers, budgets or {})
+    chosen = created(maximizers, budgets)
     names = [_label(spec) for spec in maximizers]
     answers: dict[int, Proposal] = {}
     reasons = {k: made for k, made in enumerate(chosen) if isinstance(made, str)}
@@ -111,6 +121,30 @@ def compare(
                 reasons[k] = str(error)
     scorer = acquisitions.create(acquisition).scorer(belief, X, y, noise, step)
     return _table(Target(scorer, domain), names, answers, reasons)
+
+
+def _listed(maximizers: object) -> list[object]:
+    """Return the maximizers that were named."""
+    listed: list[object] = []
+    if isinstance(maximizers, Iterable) and not isinstance(maximizers, str | Mapping):
+        listed = list(maximizers)
+    if not listed:
+        raise InputError(
+            f"maximizers must be a list with at least one; got {maximizers!r:.80}; name some."
+        )
+    return [str(one) if isinstance(one, str) else one for one in listed]
+
+
+def _checked(budgets: object) -> Mapping[str, object]:
+    """Return the budgets, by the names of options."""
+    if budgets is None:
+        return {}
+    if not isinstance(budgets, Mapping) or not all(isinstance(name, str) for name in budgets):
+        raise InputError(
+            f"budgets must be a dict of options; got {budgets!r:.80}; write "
+            '{"evaluations": 5000, "time_limit": 10.0}.'
+        )
+    return budgets
 
 
 def created(specs: Sequence[object], budgets: Mapping[str, object]) -> list[Maximizer | str]:

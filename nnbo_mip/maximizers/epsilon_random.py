@@ -51,6 +51,15 @@ class EpsilonRandom(Maximizer):
         object.__setattr__(self, "inner", registry.create(self.inner))
         as_time_limit(self.time_limit)
 
+    def fresh(self) -> EpsilonRandom:
+        """Return it with an inner maximizer that remembers nothing."""
+        return replace(self, inner=self._inner.fresh())
+
+    @property
+    def may_not_end(self) -> bool:
+        """Whether the inner maximizer goes on for a proof without a limit."""
+        return math.isinf(self.time_limit) and self._inner.may_not_end
+
     def why_not(self, target: Target) -> str:
         """Return why the inner maximizer cannot serve a target; empty where it can."""
         return super().why_not(target) or self._inner.why_not(target)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import ClassVar
 
@@ -56,6 +56,10 @@ class Grid(Heuristic):
         super().__post_init__()
         if self.points is not None:
             check_count("points", self.points, least=2)
+
+    def fresh(self) -> Grid:
+        """Return a grid that remembers nothing."""
+        return replace(self)
 
     def why_not(self, target: Target) -> str:
         """Return why a grid cannot serve a target; empty where it can."""

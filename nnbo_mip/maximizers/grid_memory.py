@@ -10,7 +10,7 @@ from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates.abstract import Belief
 
 PROBES = 64
-"""Points at which another belief is compared with the remembered one."""
+"""Points at which a scaled belief is compared with the remembered one."""
 
 SAME = 1e-9
 """Relative differences that count as none: the order of summation depends on the batch."""
@@ -29,9 +29,9 @@ class GridMemory:
 
     Notes
     -----
-    Holds one belief. Another one is taken for that belief with its uncertainty scaled if both are
-    of one class and, at 64 points of the grid, have the same means and proportional stds. Only
-    which point of the grid is chosen rests on it: the value of a proposal is always computed.
+    Holds one belief. Another one is that belief with its uncertainty scaled if both are made of the
+    same arrays, their scale aside; by which factor, a few points of the grid tell. Only which point
+    of the grid is chosen rests on it: the value of a proposal is always computed.
     """
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class GridMemory:
             return None
         if kept.belief is belief:
             return kept.mean, kept.std
-        if type(kept.belief) is not type(belief):
+        if not _differ_in_scale_only(kept.belief, belief):
             return None
         probes = np.unique(np.linspace(0, len(points) - 1, PROBES).astype(np.int64))
         mean, std = belief.predict(points[probes], return_std=True)
@@ -59,3 +59,13 @@ class GridMemory:
         if factor > 0.0 and same_mean.all() and same_shape.all():
             return kept.mean, factor * kept.std
         return None
+
+
+def _differ_in_scale_only(one: Belief, other: Belief) -> bool:
+    """Whether two beliefs are made of the same arrays, `scale` aside."""
+    if type(one) is not type(other):
+        return False
+    first, second = one.to_arrays(), other.to_arrays()
+    return first.keys() == second.keys() and all(
+        np.array_equal(first[name], second[name]) for name in first if name != "scale"
+    )

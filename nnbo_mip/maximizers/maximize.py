@@ -21,7 +21,7 @@ from nnbo_mip.maximizers.target import Target
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.space.arrays import as_finite_vector, as_points
 from nnbo_mip.space.domain import Domain
-from nnbo_mip.surrogates.abstract import Belief
+from nnbo_mip.surrogates.abstract import Belief, check_belief
 
 DEFAULT_SECONDS = 60.0
 """Of a search for a proof, where neither the caller nor the maximizer has a limit."""
@@ -104,6 +104,7 @@ def maximize(
     >>> proposal.status, proposal.gap <= 1e-4
     ('optimal', True)
     """
+    check_belief(belief)
     chosen = registry.create(maximizer)
     limited = _limited(domain, within, away_from, eps)
     made = acquisitions.create(acquisition)
@@ -127,8 +128,7 @@ def _seconds(given: float | None, maximizer: Maximizer) -> float:
     """Return the time of a search; a proof without any limit might never end."""
     if given is not None:
         return as_time_limit(given)
-    unlimited = maximizer.abilities.proves and math.isinf(maximizer.time_limit)
-    return DEFAULT_SECONDS if unlimited else math.inf
+    return DEFAULT_SECONDS if maximizer.may_not_end else math.inf
 
 
 def _limited(

@@ -205,6 +205,15 @@ class Belief(abc.ABC):
         )
 
 
+def check_belief(given: object) -> None:
+    """Refuse what is no belief."""
+    if not isinstance(given, Belief):
+        raise InputError(
+            f"a belief must be what a surrogate's fit returns; got a {type(given).__name__}; fit "
+            'one, as in nm.surrogates.create("brvfl").fit(X, y).'
+        )
+
+
 class Surrogate(abc.ABC):
     """A frozen dataclass of options, one of them `seed`, that learns from observations."""
 

@@ -172,3 +172,53 @@ def test_enumeration_of_six_inputs_is_a_refused_row() -> None:
     table = nm.compare(belief, "ucb", domain, names, y=y, time_limit=20.0)
     assert [row.status for row in table] == ["optimal", "refused", "heuristic"]
     assert "at most 2 continuous coordinates; got 6" in table.rows[1].message
+
+
+def test_infinity_is_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    from nnbo_mip.maximizers.exact import Bab
+
+    limits: list[float] = []
+    before = Bab._maximize
+
+    def spied(self: Any, target: Any, request: Any) -> Any:
+        limits.append(request.time_limit)
+        return before(self, target, request)
+
+    monkeypatch.setattr(Bab, "_maximize", spied)
+    for asked in ({"budgets": {"time_limit": math.inf}}, {"time_limit": math.inf}, {}):
+        compare("ucb", ["bab"], **asked)  # type: ignore[arg-type]
+    nm.maximize(members(), "ucb", SQUARE, maximizer="epsilon_random:share=0,inner=bab")
+    nm.maximize(
+        members(), "ucb", SQUARE, maximizer="epsilon_random:share=0,inner=bab", time_limit=math.inf
+    )
+    assert limits == [math.inf, math.inf, 60.0, 60.0, math.inf]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"budgets": 50}, "budgets must be a dict of options; got 50"),
+        ({"budgets": ["evaluations"]}, "budgets must be a dict"),
+        ({"maximizers": 5}, "maximizers must be a list with at least one; got 5"),
+        ({"maximizers": {"name": "random"}}, "maximizers must be a list"),
+        ({"maximizers": nm.maximizers.create("random")}, "maximizers must be a list"),
+        ({"maximizers": np.array([])}, "maximizers must be a list"),
+        ({"announce": 3}, "announce must be callable; got 3"),
+        ({"foo": 1}, "what compare passes on are gap, .*; got 'foo'"),
+        ({"belief": None}, "a belief must be what a surrogate's fit returns; got a NoneType"),
+    ],
+)
+def test_what_cannot_be_compared_is_said(options: dict[str, Any], said: str) -> None:
+    given = {"belief": members(), "maximizers": ["random"], **options}
+    belief, maximizers = given.pop("belief"), given.pop("maximizers")
+    with pytest.raises(InputError, match=said):
+        nm.compare(belief, "ucb", SQUARE, maximizers, **given)
+    with pytest.raises(InputError, match="a belief must be"):
+        nm.maximize(X, "ucb", SQUARE)  # type: ignore[arg-type]
+
+
+def test_arrays_and_generators_name_maximizers_too() -> None:
+    names = ["random:evaluations=3", "sobol:evaluations=3"]
+    for given in (np.array(names), (name for name in names)):
+        table = nm.compare(members(), "ucb", SQUARE, given)  # type: ignore[arg-type]
+        assert [row.maximizer for row in table] == names

@@ -165,3 +165,34 @@ def test_equalities_of_continuous_coordinates_are_refused_and_those_of_integers_
     assert maximize(Grid(points=21), whole, AnalyticBelief()).evaluations == 7
     fixed = nm.Domain([-1.0, 0.25], [1.0, 0.25], [steps, None], **rows)
     assert maximize(Grid(points=21), fixed, AnalyticBelief()).evaluations == 1
+
+
+def test_a_belief_that_changed_at_one_spot_only_is_computed() -> None:
+    """Everywhere but there it has the means and stds of the one that is remembered."""
+    X = np.random.default_rng(0).uniform(-1.0, 1.0, (20, 2))
+    y = np.sin(3.0 * X[:, 0])
+    options: dict[str, Any] = {
+        "length_scale": 0.02,
+        "length_scale_bounds": "fixed",
+        "amplitude_bounds": "fixed",
+        "normalize": False,
+    }
+    surrogate = nm.surrogates.create("gp", **options)
+    places = np.linspace(-1.0, 1.0, 41)
+    for place in np.random.default_rng(1).choice(places, (8, 2)):
+        grid = Grid(points=41)
+        maximize(grid, SQUARE, surrogate.fit(X, y))
+        belief = surrogate.fit(np.vstack([X, place]), np.append(y, 3.0))
+        proposal = maximize(grid, SQUARE, belief)
+        assert proposal.x == pytest.approx(place)
+        assert proposal.value > 2.9
+
+
+def test_one_that_is_fresh_remembers_nothing() -> None:
+    grid = Grid(points=20)
+    maximize(grid, SQUARE, AnalyticBelief())
+    assert maximize(grid, SQUARE, AnalyticBelief()).evaluations == 0
+    assert maximize(grid.fresh(), SQUARE, AnalyticBelief()).evaluations == 400
+    assert grid.fresh() == grid
+    outer = nm.maximizers.create("epsilon_random", inner=grid)
+    assert outer.fresh() == outer
