@@ -1,20 +1,22 @@
 """From the maximizer's proposal to what `ask` returns: the user's x, and what is true of it.
 
 Decoding rounds to the user's units. What will be told is encoded again, and may differ from the
-proposal in the last digits; value and gap are those of that point. Under an embedding they are
-those of the point of the embedding, which the journal keeps.
+proposal in the last digits; value, gap and status are those of that point. Under an embedding they
+are those of the point of the embedding, which the journal keeps.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from nnbo_mip.acquisitions.scorer import Scorer
-from nnbo_mip.exact.result import Measure
+from nnbo_mip.exact.result import Measure, Status, gap_closed
 from nnbo_mip.loop.escape import Escaped
 from nnbo_mip.loop.suggestion import Suggestion
+from nnbo_mip.loop.user_units import Within, in_user_units
 from nnbo_mip.loop.warping import Outward, as_floats
 from nnbo_mip.maximizers.proposal import Proposal
 from nnbo_mip.maximizers.sought import Sought
@@ -24,6 +26,16 @@ from nnbo_mip.space.embedded_space import EmbeddedSpace, SearchSpace
 from nnbo_mip.surrogates.abstract import Belief, Capability
 
 
+@dataclass(frozen=True)
+class Scored:
+    """Score, bound, gap and status of a point."""
+
+    value: float
+    bound: float
+    gap: float
+    status: Status
+
+
 def suggested(
     space: SearchSpace,
     sign: float,
@@ -31,6 +43,8 @@ def suggested(
     scorer: Scorer | None,
     escaped: Escaped,
     outward: Outward,
+    within: Within,
+    gap: float,
 ) -> Suggestion:
     """Return the suggestion that a proposal with a point stands for.
 
@@ -46,24 +60,32 @@ def suggested(
     escaped : Escaped
     outward : callable
         From values as the model sees them to those that were told.
+    within : Within
+        Where the proposal's bound holds.
+    gap : float
+        At which it counts as closed.
     """
     proposal = escaped.proposal
     assert proposal.x is not None
-    x = space.decode(proposal.x)
-    z = proposal.x if isinstance(space, EmbeddedSpace) else None
-    place = space.encode(x) if z is None else z[None, :]
-    value, gap = proposal.value, proposal.gap
-    if scorer is not None:
-        value, gap = _value_and_gap(proposal, Target(scorer, space.model()), place[0])
-    mean, std = _expected(belief, place, outward)
+    if isinstance(space, EmbeddedSpace):
+        z, x, place = proposal.x, space.decode(proposal.x), proposal.x
+    else:
+        z, (x, place) = None, in_user_units(space, proposal.x, within)
+    scored = Scored(proposal.value, proposal.bound, proposal.gap, proposal.status)
+    if scorer is not None and not np.array_equal(place, proposal.x):
+        scored = _scored(proposal, Target(scorer, space.model()), place, gap)
+    said = ""
+    if proposal.kind != "none" and not within.holds(place[None])[0]:
+        said = "x is where the proof holds, but for the rounding of its numbers."
+    mean, std = _expected(belief, place[None], outward)
     certificate = proposal.certificate
     return Suggestion(
         x=x,
         z=z,
-        status=proposal.status,
-        value=value,
-        bound=proposal.bound,
-        gap=gap,
+        status=scored.status,
+        value=scored.value,
+        bound=scored.bound,
+        gap=scored.gap,
         kind=proposal.kind,
         engine=proposal.engine,
         head=proposal.head,
@@ -75,7 +97,7 @@ def suggested(
         doublings=escaped.doublings,
         evaluations=proposal.evaluations,
         counters=proposal.counters,
-        message=" ".join(part for part in (proposal.message, escaped.message) if part),
+        message=" ".join(part for part in (proposal.message, escaped.message, said) if part),
         certificate_text="" if certificate is None else certificate.to_json(),
         proposal=proposal,
     )
@@ -95,17 +117,25 @@ def _expected(belief: Belief, place: FloatArray, outward: Outward) -> tuple[floa
     return middle, 0.5 * (high - low)
 
 
-def _value_and_gap(proposal: Proposal, target: Target, place: FloatArray) -> tuple[float, float]:
-    """Return value and gap at the point (k,) that the user's x is encoded to."""
-    if np.array_equal(place, np.asarray(proposal.x)):
-        return proposal.value, proposal.gap
+def _scored(proposal: Proposal, target: Target, place: FloatArray, gap: float) -> Scored:
+    """Return what is true of the point (k,) that the user's x is encoded to.
+
+    Where no number of the user's is in the set that the proof is about, its score may lie a
+    rounding above the bound, which then is that score: larger, so proven as well.
+    """
     sought = Sought(target)
     compared = sought.value(place)
     in_logarithms = proposal.head.startswith("log")
     value = compared if in_logarithms else float(target.score(place[None, :])[0])
+    bound = max(proposal.bound, value)
     if sought.measure is not Measure.LOGARITHM:
-        return value, proposal.bound - value
-    bound = proposal.bound
-    if not in_logarithms:
-        bound = math.log(bound) if bound > 0.0 else -math.inf
-    return value, bound - compared
+        apart = bound - value
+        closed = gap_closed(value, bound, gap, sought.measure)
+    else:
+        most = bound if in_logarithms else math.log(bound) if bound > 0.0 else -math.inf
+        apart = max(most - compared, 0.0)
+        closed = apart <= gap
+    status = proposal.status
+    if status == "optimal" and not closed:
+        status = "feasible"
+    return Scored(value, bound, apart, status)

@@ -13,7 +13,6 @@ import numpy as np
 from nnbo_mip.errors import SolverError, TrainingError
 from nnbo_mip.exact.monitor import ProgressCallback
 from nnbo_mip.loop.events import Event, asked
-from nnbo_mip.loop.given_design import Given
 from nnbo_mip.loop.learning import learned
 from nnbo_mip.loop.regions import Extent
 from nnbo_mip.loop.sample import Sample
@@ -101,14 +100,8 @@ class Asking:
         known = np.array(rows).reshape(len(rows), self._search.model().dimension)
         if stage.index:
             return settings.restart.fresh_points(settings.initial, self._search, seed, known)
-        points = settings.initial.points(self._search, seed, known)
-        wanted = len(points) - sum(not told.failed for told in observed)
-        if not isinstance(settings.initial, Given):
-            return points[: max(wanted, 0)]
-        count = len(settings.initial.given)
-        asked_for = [z for z in points[:count] if not (known == z).all(axis=1).any()]
-        open_points = np.array([*asked_for, *points[count:]]).reshape(-1, points.shape[1])
-        return open_points[: max(wanted, len(asked_for))]
+        values = sum(not told.failed for told in observed)
+        return settings.initial.remaining(self._search, seed, known, values)
 
     def _restart(self, state: State, stage: Stage, keep: bool, message: str) -> Event | None:
         """Return the first point of a new stage, None where there is no fresh point."""

@@ -52,6 +52,21 @@ class Design(abc.ABC):
             Points in model coordinates that need no evaluation.
         """
 
+    def remaining(self, space: SearchSpace, seed: int, known: FloatArray, told: int) -> FloatArray:
+        """Return what of the design (n, d) is still wanted.
+
+        Parameters
+        ----------
+        space, seed
+            As in `points`.
+        known : (k, d) array
+            Points that need no evaluation.
+        told : int
+            How many of them have a value; each of these counts as a point of the design.
+        """
+        points = self.points(space, seed, known)
+        return points[: max(len(points) - told, 0)]
+
     @abc.abstractmethod
     def again(self, space: SearchSpace, n: int | None = None) -> Design:
         """Return the design of a restart, of n points or as many as this one has."""

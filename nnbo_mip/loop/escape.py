@@ -61,6 +61,8 @@ class Escaped:
         The distance that was asked for in the end; 0 for none.
     doublings : int
         Of c.
+    imposed : float
+        The distance in the largest coordinate to which the maximizer was held; 0 for none.
     message : str
         One sentence where the distance was not kept; else empty.
     """
@@ -70,6 +72,7 @@ class Escaped:
     next_c: float
     eps: float
     doublings: int = 0
+    imposed: float = 0.0
     message: str = ""
 
 

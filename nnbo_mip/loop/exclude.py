@@ -70,7 +70,7 @@ class Exclude(EpsDecay, Escape):
             proposal = propose(c, away)
             if proposal.x is not None:
                 said = "" if away == eps else _halved(eps, away)
-                return Escaped(proposal, c, c, away, message=said)
+                return Escaped(proposal, c, c, away, imposed=away, message=said)
             if away <= least or should_stop():
                 break
             away *= 0.5

@@ -67,6 +67,10 @@ class GridDesign(Design):
         grid = np.array(rows).reshape(len(rows), cube.n_variables)
         return distinct(admissible_points(cube, grid), before)
 
+    def remaining(self, space: SearchSpace, seed: int, known: FloatArray, told: int) -> FloatArray:
+        """Return all points that are not known: elsewhere no value stands for one of a grid."""
+        return self.points(space, seed, known)
+
     def again(self, space: SearchSpace, n: int | None = None) -> GridDesign:
         """Return this design; a grid is of its own size."""
         return self

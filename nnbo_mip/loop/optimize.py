@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from nnbo_mip.checks import check_choice, check_count, check_known
 from nnbo_mip.errors import InputError
 from nnbo_mip.loop.evaluation import Objective
-from nnbo_mip.loop.given_design import Given
 from nnbo_mip.loop.journal import Journal
 from nnbo_mip.loop.observation import Observation
 from nnbo_mip.loop.optimize_result import OptimizeResult
@@ -139,10 +140,11 @@ def optimize(
 
 def _initial_points(plan: Settings, past: Table | None) -> int:
     """Return how many initial points are evaluated; values of the past count as some of them."""
-    count = len(plan.initial.points(plan.search))
-    if past is None or isinstance(plan.initial, Given):  # those that the user names are wanted
-        return count
-    return max(0, count - sum(not failed for failed in past.failed))
+    if past is None:
+        return len(plan.initial.points(plan.search))
+    known = past.X if plan.embedded is None else np.empty((0, plan.search.model().dimension))
+    told = sum(not failed for failed in past.failed)
+    return len(plan.initial.remaining(plan.search, plan.seed, known, told))
 
 
 def _continued(

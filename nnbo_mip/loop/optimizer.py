@@ -264,8 +264,13 @@ class BayesianOptimizer:
         count = 1 if n is None else check_count("n", n)
         with self._one_asks, reporting(progress, 1.0) as callback:
             asked: list[Suggestion] = []
-            while len(asked) < count:
-                asked.append(self._ask(callback))
+            try:
+                while len(asked) < count:
+                    asked.append(self._ask(callback))
+            except BaseException:
+                # What nobody was given is given out by the next asks.
+                self._again = [*(one.key for one in asked), *self._again]
+                raise
         return asked[0] if n is None else asked
 
     def tell(

@@ -25,11 +25,17 @@ POINTS = 8
 
 
 def rehearse(settings: Settings) -> None:
-    """Refuse a maximizer that cannot serve the first step with a model."""
-    if settings.acquisition.proposes:
-        return
+    """Refuse a maximizer that cannot serve the steps with a model, those of a batch included."""
+    alone = settings.acquisition
+    beside_pending = settings.batch.acquisition(alone, 1)
+    for acquisition in (alone,) if beside_pending is alone else (alone, beside_pending):
+        if not acquisition.proposes:
+            _rehearse(settings, acquisition)
+
+
+def _rehearse(settings: Settings, chosen: Acquisition) -> None:
     domain, rng = settings.search.model(), np.random.default_rng(settings.seed)
-    surrogate, acquisition = _cast(settings)
+    surrogate, acquisition = _cast(settings, chosen)
     try:
         X, y = domain.sample(POINTS, rng), rng.standard_normal(POINTS)
         scorer = acquisition.scorer(surrogate.fit(X, y), X, y)
@@ -43,15 +49,15 @@ def rehearse(settings: Settings) -> None:
         )
 
 
-def _cast(settings: Settings) -> tuple[Surrogate, Acquisition]:
+def _cast(settings: Settings, chosen: Acquisition) -> tuple[Surrogate, Acquisition]:
     """Return whom the maximizer meets: stand-ins where the domain alone can be in its way."""
     able, offered = settings.maximizer.abilities, settings.surrogate.capabilities
     needs_none = not able.needs_network and type(settings.maximizer).why_not is Maximizer.why_not
-    is_plain = settings.acquisition.needs <= {Capability.MEAN, Capability.STD}
+    is_plain = chosen.needs <= {Capability.MEAN, Capability.STD}
     has_gradient = is_plain and Capability.GRADIENT in offered
     if able.any_belief or (needs_none and (has_gradient or not able.needs_gradient)):
         return surrogates.create("brvfl", n_hidden=2), acquisitions.create("mean")
     surrogate: Any = seeded(settings.surrogate, settings.seed)
     if hasattr(surrogate, "epochs"):
         surrogate = replace(surrogate, epochs=1)
-    return surrogate, seeded(settings.acquisition, settings.seed)
+    return surrogate, seeded(chosen, settings.seed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, is_dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -26,6 +27,7 @@ from nnbo_mip.loop.plain import described, describes, number_in, number_out
 from nnbo_mip.loop.regions import Region, region_of
 from nnbo_mip.loop.restart import Restart, restart_of
 from nnbo_mip.loop.seeds import Purpose, seed_for
+from nnbo_mip.loop.user_units import resolution
 from nnbo_mip.loop.warping import Warp, warp_of
 from nnbo_mip.loop.width_scaling import Scaling, scaling_of
 from nnbo_mip.maximizers.abstract import Maximizer
@@ -133,6 +135,12 @@ class Settings:
     def search(self) -> SearchSpace:
         """Where models learn and points are looked for."""
         return self.space if self.embedded is None else self.embedded
+
+    @cached_property
+    def resolution(self) -> float:
+        """How far apart the user's numbers may be, in model coordinates."""
+        # The z of an embedding is kept as it is.
+        return 0.0 if self.embedded is not None else resolution(self.space)
 
     @property
     def sign(self) -> float:

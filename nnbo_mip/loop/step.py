@@ -27,6 +27,7 @@ from nnbo_mip.loop.sample import Sample
 from nnbo_mip.loop.seeds import Purpose, seed_for
 from nnbo_mip.loop.settings import Settings
 from nnbo_mip.loop.suggestion import Suggestion
+from nnbo_mip.loop.user_units import Within
 from nnbo_mip.maximizers.abstract import Request
 from nnbo_mip.maximizers.maximize import maximize
 from nnbo_mip.maximizers.proposal import Proposal
@@ -45,6 +46,9 @@ LEAST_SHARE = 0.2
 
 QUICK_SHARE = 0.25
 """Of that time that a search without a proof may take."""
+
+FINER = 0.999
+"""Part of the gap that is asked of a maximizer: the user's numbers are a rounding away."""
 
 SHORTEST = 1e-3
 """Seconds of a search after Ctrl-C, which still has to find some point."""
@@ -142,6 +146,8 @@ class Step:
             self._reach = self._domain.restrict(self._region.lower, self._region.upper)
         self._hurried = False  # whether the clock ended anything that the answer rests on
         self._interrupted = False  # whether somebody pressed Ctrl-C
+        # What it remembered of other steps, a run that is resumed here would not have.
+        self._maximizer = settings.maximizer.fresh()
         self._c = self._first_c()
         self._wanted: FloatArray | None = None
 
@@ -150,6 +156,8 @@ class Step:
         settings, given = self._settings, self._given
         steps = settings.steps
         eps = settings.escape.eps(given.step, given.starts, self._domain.dimension, steps)
+        if eps > 0.0:
+            eps = max(eps, 2.0 * settings.resolution)
         escaped = settings.escape.apply(
             self._propose,
             given.seen,
@@ -171,7 +179,14 @@ class Step:
                 belief, self._X, self._y, self._sample.deviations, self._given.step
             )
         suggestion = suggested(
-            settings.search, settings.sign, belief, scorer, escaped, self._sample.outward
+            settings.search,
+            settings.sign,
+            belief,
+            scorer,
+            escaped,
+            self._sample.outward,
+            Within(self._reach, given.seen, escaped.imposed),
+            self._gap,
         )
         suggestion = replace(
             suggestion,
@@ -219,7 +234,8 @@ class Step:
         if self._given.c is not None:
             return self._given.c
         seed = self._seed(Purpose.SCALE)
-        return self._settings.scaling.factor(self._belief, self._domain, self._y, seed)
+        values = self._sample.y[self._sample.told]
+        return self._settings.scaling.factor(self._belief, self._domain, values, seed)
 
     @property
     def _responds(self) -> bool:
@@ -286,12 +302,12 @@ class Step:
             self._scaled(c),
             self._acquisition,
             self._reach,
-            maximizer=settings.maximizer,
+            maximizer=self._maximizer,
             X=self._X,
             y=self._y,
             noise=self._sample.deviations,
             step=self._given.step,
-            gap=self._gap,
+            gap=FINER * self._gap,
             time_limit=limit,
             seed=self._seed(Purpose.MAXIMIZE),
             away_from=excluded,

@@ -70,7 +70,8 @@ def _columns_of_rows(X: Any, space: Space) -> dict[str, list[Any]]:
 
 
 def _cells(name: object, column: Any) -> list[Any]:
-    if isinstance(column, str | Mapping) or not isinstance(column, Iterable):
+    is_one = not isinstance(column, Iterable) or getattr(column, "ndim", 1) == 0
+    if is_one or isinstance(column, str | Mapping):
         raise InputError(
             f"the column {name!r} must be a sequence of values; got {column!r:.60}; pass a list."
         )

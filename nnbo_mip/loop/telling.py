@@ -13,21 +13,14 @@ from nnbo_mip.errors import InputError
 from nnbo_mip.loop.events import Event, told
 from nnbo_mip.loop.observation import as_value
 from nnbo_mip.loop.plain import point_out
+from nnbo_mip.loop.same_point import allowed_differences, allowed_part, part_apart
 from nnbo_mip.loop.state import State
 from nnbo_mip.loop.suggestion import Suggestion
 from nnbo_mip.loop.wording import as_reason, shown
-from nnbo_mip.space.abstract import Dimension, NumericDimension
+from nnbo_mip.space.abstract import NumericDimension
 from nnbo_mip.space.arrays import FloatArray, as_floats
 from nnbo_mip.space.points import plain
 from nnbo_mip.space.space import Space
-
-DIGITS = 1e-6
-"""Part of a side by which a number may differ and still be meant as another one."""
-
-FLOAT32 = float(np.finfo(np.float32).eps)
-
-LARGEST_DIFFERENCE = 1e-3
-"""Of what is allowed for rounding to float32, as part of a side far from zero."""
 
 
 def tellings(
@@ -115,27 +108,13 @@ def _barely_moved(space: Space, x: Any, clipped: Any) -> bool:
         if not isinstance(side, NumericDimension):
             continue
         if pairs is None:
-            moves = np.abs(as_floats(x, "x") - clipped)[..., place]
+            before, after = (np.ravel(batch[..., place]) for batch in (as_floats(x, "x"), clipped))
+            numbers = list(zip(before.tolist(), after.tolist(), strict=True))
         else:
-            moves = np.array([abs(float(a[side.name]) - b[side.name]) for a, b in pairs])
-        if (moves > _difference(side) * (side.upper - side.lower)).any():
+            numbers = [(float(a[side.name]), float(b[side.name])) for a, b in pairs]
+        if any(part_apart(side, *pair) > allowed_part(side) for pair in numbers):
             return False
     return True
-
-
-def _difference(side: Dimension) -> float:
-    """Return by which part of a side numbers may differ that are meant as the same.
-
-    They may have gone through float32, or through a file with few digits. The values of a grid
-    are the same or not.
-    """
-    if not isinstance(side, NumericDimension) or side.scale.grid is not None:
-        return 0.0
-    width = side.upper - side.lower
-    if not width > 0.0:
-        return 0.0
-    largest = max(abs(side.lower), abs(side.upper))
-    return min(DIGITS + FLOAT32 * largest / width, LARGEST_DIFFERENCE)
 
 
 def _column(values: object, n: int, name: str, one_for_all: bool = False) -> list[Any]:
@@ -172,8 +151,7 @@ def _outcome(y: object, failed: object, reason: str) -> tuple[float | None, str]
 
 def _answered(state: State, open_asks: Iterable[str], place: FloatArray) -> str | None:
     """Return the key of the pending ask that a point is meant as, the nearest one of several."""
-    widths = [[_difference(side)] * side.width for side in state.space.dimensions]
-    allowed = 2.0 * np.concatenate(widths)  # a side is from -1 to 1
+    allowed = allowed_differences(state.space)
     found: dict[float, str] = {}
     for key in open_asks:
         apart = np.abs(state.images[key] - place)

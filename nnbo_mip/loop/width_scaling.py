@@ -72,7 +72,7 @@ class Scaling(abc.ABC):
         domain : Domain
             In model coordinates.
         y : (n,) array
-            Values that the belief was fitted to.
+            Values observed so far, as the belief sees them.
         seed : int
             Of random points.
         """

@@ -13,6 +13,7 @@ import nnbo_mip as nm
 from nnbo_mip.loop.answer import suggested
 from nnbo_mip.loop.escape import Escaped
 from nnbo_mip.loop.suggestion import Suggestion
+from nnbo_mip.loop.user_units import Within
 from nnbo_mip.loop.warping import as_floats
 from nnbo_mip.space import Space
 
@@ -29,7 +30,8 @@ def answer(acquisition: str, place: Any, **parts: Any) -> tuple[Suggestion, Any]
     scorer = chosen.scorer(BELIEF, X, Y)
     proposal = nm.maximize(BELIEF, chosen, SPACE.model(), maximizer="bab", X=X, y=Y)
     moved = replace(proposal, x=place, value=math.nan, gap=math.nan, **parts)
-    return suggested(SPACE, -1.0, BELIEF, scorer, Escaped(moved, 1.0, 1.0, 0.0), as_floats), scorer
+    escaped, within = Escaped(moved, 1.0, 1.0, 0.0), Within(SPACE.model(), X, 0.0)
+    return suggested(SPACE, -1.0, BELIEF, scorer, escaped, as_floats, within, 1e-4), scorer
 
 
 def moved_by_decoding() -> np.ndarray[Any, Any]:
@@ -67,3 +69,22 @@ def test_a_point_that_decoding_does_not_move_keeps_its_figures() -> None:
     said, _ = answer("ucb", points[0])
     assert math.isnan(said.value)
     assert said.x.tolist() == [0.7, 1e3]
+
+
+def test_a_gap_that_rounding_opened_is_no_longer_optimal() -> None:
+    place = moved_by_decoding()[0]
+    wide, _ = answer("ucb", place)
+    assert wide.gap > 1e-4  # the place is no maximum
+    assert wide.status == "feasible"
+    score = wide.value
+    close, _ = answer("ucb", place, bound=score + 0.9e-4)
+    assert close.status == "optimal"
+    open_, _ = answer("ucb", place, bound=score + 1.1e-4)
+    assert open_.status == "feasible"
+
+
+def test_no_score_lies_above_its_bound() -> None:
+    place = moved_by_decoding()[0]
+    score = answer("ucb", place)[0].value
+    said, _ = answer("ucb", place, bound=np.nextafter(score, -np.inf))
+    assert (said.value, said.bound, said.gap, said.status) == (score, score, 0.0, "optimal")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
-from nnbo_mip.errors import InputError
+from nnbo_mip.errors import InputError, UnsupportedError
 from nnbo_mip.loop.defaults import surrogate_for
 from nnbo_mip.loop.optimizer import BayesianOptimizer
 from nnbo_mip.loop.regions import region_of
@@ -297,3 +297,12 @@ def test_options_without_a_limit_are_kept_as_any_others(tmp_path: Path) -> None:
     assert np.isinf(maximizer.time_limit)
     BayesianOptimizer(BOX, maximizer=maximizer, journal=tmp_path / "run.db")
     assert BayesianOptimizer.open(tmp_path / "run.db").settings.maximizer == maximizer
+
+
+def test_what_a_batch_would_refuse_is_refused_before_it_is_paid_for() -> None:
+    line = [(0.0, 1.0)]
+    with pytest.raises(UnsupportedError, match="a draw of a Gaussian process"):
+        nm.BayesianOptimizer(line, "gp", maximizer="bab", batch="thompson")
+    nm.BayesianOptimizer(line, "gp", maximizer="bab")
+    nm.BayesianOptimizer(line, "brvfl", maximizer="bab", batch="thompson")
+    nm.BayesianOptimizer(line, "gp", maximizer="lbfgs", batch="thompson")

@@ -400,3 +400,19 @@ def test_a_commit_whose_success_was_not_heard_of_is_not_repeated(
     run.tell([100.0, -1.0], 2.0)
     assert [told.y for told in run.history] == [1.0, 2.0]
     assert [told.y for told in BayesianOptimizer.open(path).history] == [1.0, 2.0]
+
+
+def test_on_a_logarithmic_side_differences_are_those_of_logarithms() -> None:
+    space = Space([Real("rate", 1e-6, 1.0, log=True)])
+    for far in (1e-9, 2e-8, 9e-7, 0.0, -1e-7, 1.1):
+        run = optimizer(space)
+        with pytest.raises(nm.InputError, match="rate"):
+            run.tell({"rate": far}, 1.0)
+        assert not run.history
+    run = optimizer(space)
+    run.tell({"rate": float(np.float32(1e-6))}, 1.0)  # a little below
+    run.tell({"rate": float(np.nextafter(1.0, 2.0))}, 2.0)
+    assert [told.x["rate"] for told in run.history] == [1e-6, 1.0]
+    asked = run.ask()
+    run.tell({"rate": float(np.float32(asked.x["rate"]))}, 3.0)
+    assert run.history[-1].suggestion is not None
