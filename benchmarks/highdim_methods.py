@@ -14,7 +14,7 @@ WAYS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "": {"region": None},
         "/trust": {"region": "trust:failures=8"},
-        "/few": {"region": "trust:failures=8,coordinates=10"},
+        "/few": {"region": "trust:failures=8,coordinates=5"},
         "/hashed": {"embedding": "hashed:dimension=10", "region": None},
         "/rembo": {"embedding": "rembo:dimension=6", "region": None},
         "/hashed+trust": {"embedding": "hashed:dimension=10", "region": "trust:failures=8"},
