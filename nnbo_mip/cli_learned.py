@@ -172,7 +172,7 @@ def listed(text: str) -> list[str]:
     names: list[str] = []
     for part in split_at_commas(text):
         before_equals = part.partition("=")[0]
-        is_option = before_equals != part and ":" not in before_equals
+        is_option = before_equals != part and not set(":(") & set(before_equals)
         if is_option and names:
             names[-1] += f",{part.strip()}"
         else:

@@ -147,7 +147,7 @@ class Registry(Generic[T]):
     def _split(self, spec: str) -> tuple[str, str]:
         """Return a name and what is said of its options; "lbfgs:classic" is a name, too."""
         bracket = spec.find("(")
-        if spec.endswith(")") and "=" not in spec[:bracket]:
+        if bracket > 0 and spec.endswith(")") and "=" not in spec[:bracket]:
             return spec[:bracket], spec[bracket + 1 : -1]
         if ":" not in spec:
             return spec, ""

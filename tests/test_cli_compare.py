@@ -292,3 +292,8 @@ def test_a_seed_of_its_own_is_kept(problem: str) -> None:
     other = answer(f"--problem {problem} {quick}:alpha=1.0")
     assert own["best_observed"] == other["best_observed"]
     assert own["best"] != other["best"]
+    assert listed("random(evaluations=9),lbfgs(starts=2,raw_samples=20),grid(points=30)") == [
+        "random(evaluations=9)",
+        "lbfgs(starts=2,raw_samples=20)",
+        "grid(points=30)",
+    ]

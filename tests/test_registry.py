@@ -350,5 +350,6 @@ def test_options_within_options_stand_in_brackets() -> None:
 def test_a_misspelt_preset_is_told_the_nearest_one() -> None:
     with pytest.raises(InputError, match="did you mean 'lbfgs:classic'"):
         nm.maximizers.create("lbfgs:clasic")
-    with pytest.raises(InputError, match="options must read option=value"):
-        nm.maximizers.create("grid:7")
+    for odd in ("grid:7", "grid)", "(grid"):
+        with pytest.raises(InputError):
+            nm.maximizers.create(odd)

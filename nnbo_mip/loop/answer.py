@@ -16,7 +16,6 @@ from nnbo_mip.acquisitions.scorer import Scorer
 from nnbo_mip.exact.result import Measure, Status, gap_closed
 from nnbo_mip.loop.escape import Escaped
 from nnbo_mip.loop.suggestion import Suggestion
-from nnbo_mip.loop.user_units import Within, in_user_units
 from nnbo_mip.loop.warping import Outward, as_floats
 from nnbo_mip.maximizers.proposal import Proposal
 from nnbo_mip.maximizers.sought import Sought
@@ -24,6 +23,8 @@ from nnbo_mip.maximizers.target import Target
 from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.space.embedded_space import EmbeddedSpace, SearchSpace
 from nnbo_mip.surrogates.abstract import Belief, Capability
+
+OPENED = "the gap was closed at a point that x is rounded from."
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,6 @@ def suggested(
     scorer: Scorer | None,
     escaped: Escaped,
     outward: Outward,
-    within: Within,
     gap: float,
 ) -> Suggestion:
     """Return the suggestion that a proposal with a point stands for.
@@ -60,23 +60,18 @@ def suggested(
     escaped : Escaped
     outward : callable
         From values as the model sees them to those that were told.
-    within : Within
-        Where the proposal's bound holds.
     gap : float
         At which it counts as closed.
     """
     proposal = escaped.proposal
     assert proposal.x is not None
-    if isinstance(space, EmbeddedSpace):
-        z, x, place = proposal.x, space.decode(proposal.x), proposal.x
-    else:
-        z, (x, place) = None, in_user_units(space, proposal.x, within)
+    x = space.decode(proposal.x)
+    z = proposal.x if isinstance(space, EmbeddedSpace) else None
+    place = space.encode(x)[0] if z is None else z
     scored = Scored(proposal.value, proposal.bound, proposal.gap, proposal.status)
     if scorer is not None and not np.array_equal(place, proposal.x):
         scored = _scored(proposal, Target(scorer, space.model()), place, gap)
-    said = ""
-    if proposal.kind != "none" and not within.holds(place[None])[0]:
-        said = "x is where the proof holds, but for the rounding of its numbers."
+    said = "" if scored.status == proposal.status else OPENED
     mean, std = _expected(belief, place[None], outward)
     certificate = proposal.certificate
     return Suggestion(
@@ -120,8 +115,8 @@ def _expected(belief: Belief, place: FloatArray, outward: Outward) -> tuple[floa
 def _scored(proposal: Proposal, target: Target, place: FloatArray, gap: float) -> Scored:
     """Return what is true of the point (k,) that the user's x is encoded to.
 
-    Where no number of the user's is in the set that the proof is about, its score may lie a
-    rounding above the bound, which then is that score: larger, so proven as well.
+    A rounding may lead out of the set that the bound is about, out of a region or nearer to a known
+    point, and the score above the bound. That score is the bound then: larger, so proven as well.
     """
     sought = Sought(target)
     compared = sought.value(place)

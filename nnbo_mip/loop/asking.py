@@ -100,8 +100,9 @@ class Asking:
         known = np.array(rows).reshape(len(rows), self._search.model().dimension)
         if stage.index:
             return settings.restart.fresh_points(settings.initial, self._search, seed, known)
-        values = sum(not told.failed for told in observed)
-        return settings.initial.remaining(self._search, seed, known, values)
+        valued = np.array([not told.failed for told in observed], dtype=np.bool_)
+        valued = np.append(valued, np.zeros(len(stage.pending), dtype=np.bool_))
+        return settings.initial.remaining(self._search, seed, known, valued)
 
     def _restart(self, state: State, stage: Stage, keep: bool, message: str) -> Event | None:
         """Return the first point of a new stage, None where there is no fresh point."""

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.registry import Registry
-from nnbo_mip.space.arrays import FloatArray
+from nnbo_mip.space.arrays import BoolArray, FloatArray
 from nnbo_mip.space.embedded_space import SearchSpace
 
 
@@ -52,7 +52,9 @@ class Design(abc.ABC):
             Points in model coordinates that need no evaluation.
         """
 
-    def remaining(self, space: SearchSpace, seed: int, known: FloatArray, told: int) -> FloatArray:
+    def remaining(
+        self, space: SearchSpace, seed: int, known: FloatArray, valued: BoolArray
+    ) -> FloatArray:
         """Return what of the design (n, d) is still wanted.
 
         Parameters
@@ -61,11 +63,11 @@ class Design(abc.ABC):
             As in `points`.
         known : (k, d) array
             Points that need no evaluation.
-        told : int
-            How many of them have a value; each of these counts as a point of the design.
+        valued : (k,) bool array
+            Which of them have a value; each of these counts as a point of the design.
         """
         points = self.points(space, seed, known)
-        return points[: max(len(points) - told, 0)]
+        return points[: max(len(points) - int(valued.sum()), 0)]
 
     @abc.abstractmethod
     def again(self, space: SearchSpace, n: int | None = None) -> Design:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from nnbo_mip.errors import InputError
 from nnbo_mip.loop.designs import Design, design_of
 from nnbo_mip.loop.same_point import allowed_differences
-from nnbo_mip.space.arrays import FloatArray, as_points
+from nnbo_mip.space.arrays import BoolArray, FloatArray, as_points
 from nnbo_mip.space.embedded_space import SearchSpace
 from nnbo_mip.space.space import Space
 
@@ -66,7 +66,9 @@ class Given(Design):
         before = np.concatenate([before, points])
         return np.concatenate([points, self.then.points(space, seed, before)])
 
-    def remaining(self, space: SearchSpace, seed: int, known: FloatArray, told: int) -> FloatArray:
+    def remaining(
+        self, space: SearchSpace, seed: int, known: FloatArray, valued: BoolArray
+    ) -> FloatArray:
         """Return the given points that are not known, and what still follows them, (n, d).
 
         A known point stands for one given point that it is meant as; other values count as points
@@ -75,18 +77,18 @@ class Given(Design):
         points = self.points(space, seed, known)
         given, count = [], len(self.given)
         allowed = allowed_differences(space) if isinstance(space, Space) else 0.0
-        rest = known
+        is_free = np.ones(len(known), dtype=np.bool_)
         for point in points[:count]:
-            same = np.flatnonzero((np.abs(rest - point) <= allowed).all(axis=1))
+            same = np.flatnonzero(is_free & (np.abs(known - point) <= allowed).all(axis=1))
             if same.size:
-                rest = np.delete(rest, same[0], axis=0)
+                is_free[same[0]] = False
             else:
                 given.append(point)
         wanted = np.array(given).reshape(-1, points.shape[1])
         if self.then is None:
             return wanted
         before = np.concatenate([known, points[:count]])
-        others = max(told - (count - len(given)), 0)
+        others = np.concatenate([valued & is_free, np.zeros(count, dtype=np.bool_)])
         return np.concatenate([wanted, self.then.remaining(space, seed, before, others)])
 
     def again(self, space: SearchSpace, n: int | None = None) -> Design:

@@ -19,7 +19,7 @@ from nnbo_mip.checks import check_count
 from nnbo_mip.errors import InputError
 from nnbo_mip.loop.design_points import admissible_points, cube_of, distinct
 from nnbo_mip.loop.designs import Design
-from nnbo_mip.space.arrays import FloatArray, as_points
+from nnbo_mip.space.arrays import BoolArray, FloatArray, as_points
 from nnbo_mip.space.embedded_space import SearchSpace
 
 MOST_POINTS = 100_000
@@ -67,7 +67,9 @@ class GridDesign(Design):
         grid = np.array(rows).reshape(len(rows), cube.n_variables)
         return distinct(admissible_points(cube, grid), before)
 
-    def remaining(self, space: SearchSpace, seed: int, known: FloatArray, told: int) -> FloatArray:
+    def remaining(
+        self, space: SearchSpace, seed: int, known: FloatArray, valued: BoolArray
+    ) -> FloatArray:
         """Return all points that are not known: elsewhere no value stands for one of a grid."""
         return self.points(space, seed, known)
 

@@ -142,9 +142,11 @@ def _initial_points(plan: Settings, past: Table | None) -> int:
     """Return how many initial points are evaluated; values of the past count as some of them."""
     if past is None:
         return len(plan.initial.points(plan.search))
-    known = past.X if plan.embedded is None else np.empty((0, plan.search.model().dimension))
-    told = sum(not failed for failed in past.failed)
-    return len(plan.initial.remaining(plan.search, plan.seed, known, told))
+    known = past.X
+    if plan.embedded is not None:
+        known = np.array([plan.embedded.encode(x)[0] for x in past.x])
+        known = known.reshape(len(past), plan.embedded.model().dimension)
+    return len(plan.initial.remaining(plan.search, plan.seed, known, ~np.array(past.failed)))
 
 
 def _continued(

@@ -264,12 +264,15 @@ class BayesianOptimizer:
         count = 1 if n is None else check_count("n", n)
         with self._one_asks, reporting(progress, 1.0) as callback:
             asked: list[Suggestion] = []
+            before = set(self._asked_here)
             try:
                 while len(asked) < count:
                     asked.append(self._ask(callback))
             except BaseException:
-                # What nobody was given is given out by the next asks.
-                self._again = [*(one.key for one in asked), *self._again]
+                # What nobody was given, written or about to be, is given out by the next asks.
+                lost = {one.key for one in asked} | (self._asked_here - before)
+                first = [key for key in self._ledger.state.pending if key in lost]
+                self._again = [*first, *(key for key in self._again if key not in lost)]
                 raise
         return asked[0] if n is None else asked
 

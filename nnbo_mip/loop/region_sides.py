@@ -24,7 +24,7 @@ from nnbo_mip.space.arrays import FloatArray
 from nnbo_mip.space.domain import Domain
 
 LEAST_MOVE = 1e-6
-"""In model coordinates: what can move less is held by rows, such as an equation."""
+"""Part of a side: what can move less is held by rows, such as an equation."""
 
 
 def some_sides(
@@ -57,7 +57,7 @@ def some_sides(
     lower, upper = centre.copy(), centre.copy()
     lower[moving], upper[moving] = box.lower[moving], box.upper[moving]
     low, high, _ = domain.tighten(lower, upper)
-    if not (high - low > LEAST_MOVE).any():
+    if not (high - low > LEAST_MOVE * (box.upper - box.lower)).any():
         return box
     return RegionBox(box.length, lower, upper)
 

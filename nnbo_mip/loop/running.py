@@ -42,7 +42,7 @@ def run(
     check_choice("on_error", on_error, ("continue", "raise"))
     if progress is not None:
         check_flag("progress", progress)
-    for name, given in (("f", f), ("callback", callback or f)):
+    for name, given in (("f", f), ("callback", f if callback is None else callback)):
         if not callable(given):
             raise InputError(f"{name} must be callable; got {given!r:.60}; pass a function of x.")
     started = time.perf_counter()

@@ -53,7 +53,8 @@ def part_apart(side: NumericDimension, number: float, other: float) -> float:
     if number == other:
         return 0.0
     if side.scale.is_fixed:
-        return math.inf
+        close = abs(number - other) <= FLOAT32 * max(abs(number), abs(other))
+        return 0.0 if close else math.inf
     if not side.log:
         return abs(number - other) / (side.upper - side.lower)
     if min(number, other) <= 0.0:

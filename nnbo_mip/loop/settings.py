@@ -139,8 +139,7 @@ class Settings:
     @cached_property
     def resolution(self) -> float:
         """How far apart the user's numbers may be, in model coordinates."""
-        # The z of an embedding is kept as it is.
-        return 0.0 if self.embedded is not None else resolution(self.space)
+        return resolution(self.space)
 
     @property
     def sign(self) -> float:

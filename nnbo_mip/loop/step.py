@@ -20,6 +20,7 @@ from nnbo_mip.errors import InputError
 from nnbo_mip.exact.monitor import Progress, ProgressCallback
 from nnbo_mip.loop.answer import suggested
 from nnbo_mip.loop.clearing import Quick, cleared
+from nnbo_mip.loop.escape import Escaped
 from nnbo_mip.loop.learning import learned
 from nnbo_mip.loop.region_box import region_of_step
 from nnbo_mip.loop.regions import Extent
@@ -27,13 +28,13 @@ from nnbo_mip.loop.sample import Sample
 from nnbo_mip.loop.seeds import Purpose, seed_for
 from nnbo_mip.loop.settings import Settings
 from nnbo_mip.loop.suggestion import Suggestion
-from nnbo_mip.loop.user_units import Within
 from nnbo_mip.maximizers.abstract import Request
 from nnbo_mip.maximizers.maximize import maximize
 from nnbo_mip.maximizers.proposal import Proposal
 from nnbo_mip.maximizers.target import Target
 from nnbo_mip.maximizers.warm_start import ASCENTS
 from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.space.embedded_space import EmbeddedSpace
 from nnbo_mip.surrogates.abstract import Belief, Capability
 
 T = TypeVar("T")
@@ -156,17 +157,10 @@ class Step:
         settings, given = self._settings, self._given
         steps = settings.steps
         eps = settings.escape.eps(given.step, given.starts, self._domain.dimension, steps)
-        if eps > 0.0:
-            eps = max(eps, 2.0 * settings.resolution)
-        escaped = settings.escape.apply(
-            self._propose,
-            given.seen,
-            self._c,
-            eps,
-            self._reach,
-            responds=self._responds,
-            should_stop=self._is_late,
-        )
+        escaped = self._escaped(eps)
+        if escaped.imposed > 0.0 and self._repeats(escaped.proposal):
+            # It was rounded to a known point: the distance is less than that of the user's numbers.
+            escaped = self._escaped(max(eps, 2.0 * settings.resolution))
         if escaped.proposal.x is None:
             raise InputError(
                 "a space must have an admissible point; none was found: "
@@ -185,7 +179,6 @@ class Step:
             scorer,
             escaped,
             self._sample.outward,
-            Within(self._reach, given.seen, escaped.imposed),
             self._gap,
         )
         suggestion = replace(
@@ -197,6 +190,26 @@ class Step:
             fit_seconds=self._fitted - self._started,
         )
         return StepResult(suggestion, escaped.next_c, self._wanted)
+
+    def _escaped(self, eps: float) -> Escaped:
+        """Return what the rule of escape makes of the maximizer's proposals at a distance."""
+        return self._settings.escape.apply(
+            self._propose,
+            self._given.seen,
+            self._c,
+            eps,
+            self._reach,
+            responds=self._responds,
+            should_stop=self._is_late,
+        )
+
+    def _repeats(self, proposal: Proposal) -> bool:
+        """Whether a proposal is a known point once its numbers are the user's."""
+        space = self._settings.search
+        if proposal.x is None or isinstance(space, EmbeddedSpace):
+            return False
+        place = space.encode(space.decode(proposal.x))
+        return bool((self._given.seen == place).all(axis=1).any())
 
     # -- learning ---------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ def as_reason(given: object) -> str:
     """Return why something failed as text: of an exception its name and its first line."""
     try:
         said = "" if given is None else str(given)
+        said = said.encode(errors="backslashreplace").decode()  # what a terminal can print
     except Exception:  # its methods may raise anything
         said = "" if isinstance(given, BaseException) else shown(given)
     if not isinstance(given, BaseException):

@@ -90,7 +90,8 @@ def compare(
         raise InputError(
             f"announce must be callable; got {announce!r:.60}; pass a function of a name."
         )
-    if budgets.get("time_limit") == math.inf:
+    limit = budgets.get("time_limit")
+    if isinstance(limit, float) and math.isinf(limit):
         asked.setdefault("time_limit", math.inf)  # left out, those that prove have a minute
     if acquisitions.create(acquisition).proposes:
         raise UnsupportedError(

@@ -250,6 +250,11 @@ class Surrogate(abc.ABC):
         if known is None:
             return self
         low, high = sorted(convert(float(end)) for end in known)
+        if not low < high:
+            raise InputError(
+                f"y_range must hold the values that are told; got {known!r}, of which they are no "
+                "part that can be told from zero; give their range."
+            )
         made: Any = self
         converted: Self = replace(made, y_range=(low, high))
         return converted

@@ -62,6 +62,7 @@ def test_the_point_is_that_of_the_loop(folder: Path) -> None:
     assert answer["status"] == "optimal"
     assert answer["observations"] == 4
     assert answer["best"] == {"x": {"rate": 0.01, "layers": 2}, "y": 1.0}
+    assert answer["region"] is None
     other = json.loads(run(f"--value loss {CHOSEN} --direction maximize --json").stdout)
     assert other["best"]["y"] == 3.0
     assert other["x"] != answer["x"]
@@ -157,3 +158,18 @@ def test_a_space_of_plain_coordinates_is_refused(folder: Path) -> None:
     missing = CliRunner().invoke(app, ["suggest", "no.csv", "--space", "space.toml"])
     assert missing.exit_code == 2
     assert "a table must be a CSV file that exists" in missing.stderr
+
+
+def test_a_proof_about_a_region_says_so(tmp_path: Path) -> None:
+    """With seven coordinates a run has one where nothing is said."""
+    space, runs = tmp_path / "wide.toml", tmp_path / "wide.csv"
+    space.write_text(
+        "".join(f'[[dimensions]]\nname = "a{j}"\nlower = 0\nupper = 1\n' for j in range(7))
+    )
+    names = ",".join(f"a{j}" for j in range(7))
+    runs.write_text(f"{names},loss\n" + "0.5," * 7 + "1\n" + "0.4," * 7 + "2\n")
+    command = ["suggest", str(runs), "--space", str(space), "--value", "loss", "--json"]
+    chosen = ["--surrogate", "brvfl:n_hidden=5", "--maximizer", "random:evaluations=20"]
+    answer = json.loads(CliRunner().invoke(app, [*command, *chosen]).stdout)
+    assert answer["region"]["length"] == 0.8
+    assert len(answer["region"]["lower"]) == 7

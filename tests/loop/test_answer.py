@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
-from nnbo_mip.loop.answer import suggested
+from nnbo_mip.loop.answer import OPENED, suggested
 from nnbo_mip.loop.escape import Escaped
 from nnbo_mip.loop.suggestion import Suggestion
-from nnbo_mip.loop.user_units import Within
 from nnbo_mip.loop.warping import as_floats
 from nnbo_mip.space import Space
 
@@ -30,8 +29,8 @@ def answer(acquisition: str, place: Any, **parts: Any) -> tuple[Suggestion, Any]
     scorer = chosen.scorer(BELIEF, X, Y)
     proposal = nm.maximize(BELIEF, chosen, SPACE.model(), maximizer="bab", X=X, y=Y)
     moved = replace(proposal, x=place, value=math.nan, gap=math.nan, **parts)
-    escaped, within = Escaped(moved, 1.0, 1.0, 0.0), Within(SPACE.model(), X, 0.0)
-    return suggested(SPACE, -1.0, BELIEF, scorer, escaped, as_floats, within, 1e-4), scorer
+    escaped = Escaped(moved, 1.0, 1.0, 0.0)
+    return suggested(SPACE, -1.0, BELIEF, scorer, escaped, as_floats, 1e-4), scorer
 
 
 def moved_by_decoding() -> np.ndarray[Any, Any]:
@@ -79,8 +78,10 @@ def test_a_gap_that_rounding_opened_is_no_longer_optimal() -> None:
     score = wide.value
     close, _ = answer("ucb", place, bound=score + 0.9e-4)
     assert close.status == "optimal"
+    assert not close.message
     open_, _ = answer("ucb", place, bound=score + 1.1e-4)
     assert open_.status == "feasible"
+    assert open_.message == OPENED
 
 
 def test_no_score_lies_above_its_bound() -> None:

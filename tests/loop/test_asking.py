@@ -516,3 +516,35 @@ def test_the_unit_of_the_width_is_that_of_what_was_told(monkeypatch: pytest.Monk
     run.tell([99.2, -1.2], failed=True)
     run.ask()
     assert seen == [[-1.0, -2.0, -3.0]]
+
+
+def test_an_ask_that_is_interrupted_when_it_is_written_is_given_out_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = optimizer(initial=9)
+    run.ask()  # somebody is at it
+    before = type(run._ledger).add_ask
+    calls = iter([True, False])
+
+    def add_ask(self: Any, *arguments: Any, **options: Any) -> bool:
+        done = before(self, *arguments, **options)
+        if not next(calls, True):
+            raise KeyboardInterrupt  # as Ctrl-C does where it was held back
+        return done
+
+    monkeypatch.setattr(type(run._ledger), "add_ask", add_ask)
+    with pytest.raises(KeyboardInterrupt):
+        run.ask(3)
+    with_number = [one.number for one in run.pending]
+    assert with_number == [0, 1, 2]
+    assert [one.number for one in run.ask(3)] == [1, 2, 3]
+
+
+def test_failures_at_given_points_take_nothing_from_the_values_elsewhere() -> None:
+    given = {"name": "given", "given": [[99.1, -2.9], [99.5, -2.5]], "then": "sobol:n=2"}
+    run = optimizer(initial=given)
+    for x in given["given"]:  # type: ignore[attr-defined]
+        run.tell(x, failed=True)
+    for x in ([99.2, -2.2], [99.3, -2.3]):
+        run.tell(x, 1.0)
+    assert not run.ask().is_initial

@@ -139,8 +139,9 @@ def test_no_evaluations_are_refused(n_evals: Any) -> None:
 def test_wrong_arguments_are_refused() -> None:
     with pytest.raises(nm.InputError, match="f must be callable"):
         quick(3.0)
-    with pytest.raises(nm.InputError, match="callback must be callable"):
-        quick(bowl, callback="print")
+    for callback in ("print", False, 0):
+        with pytest.raises(nm.InputError, match="callback must be callable"):
+            quick(bowl, callback=callback)
     with pytest.raises(nm.InputError, match="continue, raise"):
         quick(bowl, on_error="ignore")
 

@@ -64,3 +64,11 @@ def test_a_range_is_used() -> None:
     right, wrong = "brvfl:n_hidden=20,alpha=1.0,y_range=(-4,0)", "brvfl:n_hidden=20,alpha=1.0"
     assert run(right, -1.0) != run(wrong, -1.0)
     assert run(right, -1.0) != run(wrong + ",y_range=(0,4)", -1.0)
+
+
+def test_a_range_that_is_nothing_to_the_values_is_refused_in_its_own_words() -> None:
+    optimizer = nm.BayesianOptimizer([(0.0, 1.0)], "brvfl:y_range=(1e-3,1)", initial=2, warp=None)
+    for x, y in ((0.1, 1e-250), (0.7, 2e-250)):
+        optimizer.tell([x], y)
+    with pytest.raises(nm.InputError, match=r"y_range must hold the values .*; got \(0.001, 1\)"):
+        optimizer.ask()

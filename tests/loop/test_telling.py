@@ -416,3 +416,18 @@ def test_on_a_logarithmic_side_differences_are_those_of_logarithms() -> None:
     asked = run.ask()
     run.tell({"rate": float(np.float32(asked.x["rate"]))}, 3.0)
     assert run.history[-1].suggestion is not None
+
+
+def test_a_fixed_side_may_have_gone_through_float32() -> None:
+    run = optimizer(Space.box([0.0, 0.1], [1.0, 0.1]))
+    asked = run.ask()
+    run.tell(np.asarray(asked.x, dtype=np.float32), 1.0)
+    assert run.history[-1].x[1] == 0.1
+    with pytest.raises(nm.InputError, match="x1"):
+        run.tell([0.5, 0.1001], 1.0)
+
+
+def test_a_reason_can_be_printed_whatever_it_says() -> None:
+    run = optimizer()
+    run.tell([99.5, -1.5], failed=True, reason="broken \ud800 text")
+    assert run.history[0].reason == "broken \\ud800 text"
