@@ -431,73 +431,6 @@ def test_values_that_no_arithmetic_can_bear_cost_a_point() -> None:
     assert len(run.history) == 5
 
 
-def test_a_grid_is_asked_whole_but_for_what_is_known() -> None:
-    """Values elsewhere stand for none of its points."""
-    space = Space.box([0.0, 0.0], [4.0, 4.0])
-    grid = [[float(a), float(b)] for a in range(5) for b in range(5)]
-    for known in ([], grid[:5], grid[3:16], [[0.5, 0.5], [1.5, 0.3], [2.2, 2.2]]):
-        run = optimizer(space, initial="grid:per_side=5")
-        for x in known:
-            run.tell(x, 1.0)
-        wanted = [x for x in grid if x not in known]
-        asked = run.ask(len(wanted))
-        assert [np.asarray(one.x).tolist() for one in asked] == wanted
-        for one in asked:
-            assert one.is_initial
-            run.tell(one, 1.0)
-        assert not run.ask().is_initial
-    result = nm.optimize(
-        lambda x: float(x[0]),
-        space,
-        8,
-        initial="grid:per_side=3",
-        past=([[0.0, 0.0], [2.0, 2.0], [4.0, 4.0]], [0.0, 1.0, 2.0]),
-        surrogate="brvfl:n_hidden=12",
-        maximizer="random:evaluations=200",
-    )
-    places = {tuple(np.asarray(told.x).tolist()) for told in result.optimizer.history}
-    assert {(a, b) for a in (0.0, 2.0, 4.0) for b in (0.0, 2.0, 4.0)} <= places
-    assert sum(step.is_initial for step in result.optimizer.suggestions) == 6
-
-
-def test_a_known_point_stands_for_one_given_point_that_it_is_meant_as() -> None:
-    given = [[99.0 + 1.0 / 3.0, -1.0 - 2.0 / 3.0], [99.5, -2.5], [99.5, -2.5]]
-    run = optimizer(initial=given)
-    run.tell([99.333333, -1.666667], 1.0)  # as a file has it
-    run.tell([99.5, -2.5], 1.0)
-    asked = run.ask(2)
-    assert [one.is_initial for one in asked] == [True, False]
-    assert np.asarray(asked[0].x).tolist() == [99.5, -2.5]
-    # What follows is fewer by what was told beside the given ones.
-    run = optimizer(initial={"name": "given", "given": given[:2], "then": "sobol:n=4"})
-    run.tell([99.5, -2.5], 1.0)
-    run.tell([99.1, -2.1], 1.0)
-    assert [one.is_initial for one in run.ask(5)] == [True] * 4 + [False]
-
-
-def test_an_ask_of_many_that_fails_midway_loses_none_of_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    run = optimizer()
-    advance(run, 4)
-    before = type(run._asking).next
-    calls = iter([True, True, False])
-
-    def next_(self: Any, state: Any, callback: Any = None) -> Any:
-        if not next(calls, True):
-            raise KeyboardInterrupt
-        return before(self, state, callback)
-
-    monkeypatch.setattr(type(run._asking), "next", next_)
-    with pytest.raises(KeyboardInterrupt):
-        run.ask(3)
-    lost = run.pending
-    assert len(lost) == 2
-    again = run.ask(3)
-    assert [one.key for one in again[:2]] == [one.key for one in lost]
-    assert len({one.key for one in again}) == 3
-
-
 def test_the_unit_of_the_width_is_that_of_what_was_told(monkeypatch: pytest.MonkeyPatch) -> None:
     from nnbo_mip.loop.width_scaling import MeanWidth
 
@@ -516,35 +449,3 @@ def test_the_unit_of_the_width_is_that_of_what_was_told(monkeypatch: pytest.Monk
     run.tell([99.2, -1.2], failed=True)
     run.ask()
     assert seen == [[-1.0, -2.0, -3.0]]
-
-
-def test_an_ask_that_is_interrupted_when_it_is_written_is_given_out_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    run = optimizer(initial=9)
-    run.ask()  # somebody is at it
-    before = type(run._ledger).add_ask
-    calls = iter([True, False])
-
-    def add_ask(self: Any, *arguments: Any, **options: Any) -> bool:
-        done = before(self, *arguments, **options)
-        if not next(calls, True):
-            raise KeyboardInterrupt  # as Ctrl-C does where it was held back
-        return done
-
-    monkeypatch.setattr(type(run._ledger), "add_ask", add_ask)
-    with pytest.raises(KeyboardInterrupt):
-        run.ask(3)
-    with_number = [one.number for one in run.pending]
-    assert with_number == [0, 1, 2]
-    assert [one.number for one in run.ask(3)] == [1, 2, 3]
-
-
-def test_failures_at_given_points_take_nothing_from_the_values_elsewhere() -> None:
-    given = {"name": "given", "given": [[99.1, -2.9], [99.5, -2.5]], "then": "sobol:n=2"}
-    run = optimizer(initial=given)
-    for x in given["given"]:  # type: ignore[attr-defined]
-        run.tell(x, failed=True)
-    for x in ([99.2, -2.2], [99.3, -2.3]):
-        run.tell(x, 1.0)
-    assert not run.ask().is_initial
