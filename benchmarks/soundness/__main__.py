@@ -19,10 +19,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from benchmarks.soundness.verdicts import ORACLE, STATUSES, Oracle, Record, violations
 from benchmarks.soundness.engines import BROKE_DOWN, CONTESTANTS
 from benchmarks.soundness.nets import FuzzCase, draw
 from benchmarks.soundness.pool import Worker
+from benchmarks.soundness.verdicts import ORACLE, STATUSES, Oracle, Record, violations
 
 GAP = 1e-4
 

@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 from benchmarks.certify.measure import cpu_seconds
-from benchmarks.soundness.verdicts import Record
 from benchmarks.soundness.nets import FuzzCase
+from benchmarks.soundness.verdicts import Record
 
 BROKE_DOWN = "broke down"
 """What `certify` says when a solver failed and the quick bound took over."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from benchmarks.soundness.verdicts import Oracle
 from benchmarks.soundness.nets import FuzzCase
+from benchmarks.soundness.verdicts import Oracle
 from nnbo_mip.testing.exact_maximum import TooLargeError, exact_maximum
 
 

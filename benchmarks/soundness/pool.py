@@ -7,10 +7,10 @@ import os
 from multiprocessing.connection import Connection
 
 from benchmarks.certify.measure import THREAD_VARIABLES
-from benchmarks.soundness.verdicts import Oracle, Record
 from benchmarks.soundness.engines import CONTESTANTS
 from benchmarks.soundness.nets import draw
 from benchmarks.soundness.oracle import ask_oracle
+from benchmarks.soundness.verdicts import Oracle, Record
 
 PATIENCE = 60.0
 """Wall seconds beyond ten time limits after which a solve is ended: a fault of its own."""

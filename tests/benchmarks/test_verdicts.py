@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from benchmarks.soundness.exact_value import exact_value
-from benchmarks.soundness.verdicts import Oracle, Record, violations
 from benchmarks.soundness.nets import FuzzCase, draw
+from benchmarks.soundness.verdicts import Oracle, Record, violations
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.space.domain import Domain
 

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.lab.run.test_local_pool import is_alive
 from typer.testing import CliRunner, Result
 
 import nnbo_mip as nm
 from nnbo_mip.cli.app import app
 from nnbo_mip.lab.store.results import Results
 from tests.lab import hooks
+from tests.lab.run.test_local_pool import is_alive
 from tests.lab.stores import made
 
 MAIN = "from nnbo_mip.cli.main import main; main()"

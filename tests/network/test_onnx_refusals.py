@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
-from tests.network.importers.onnx.test_importer import MODELS
 
 from nnbo_mip.core.errors import FileFormatError, InputError, NnboError, UnsupportedError
 from nnbo_mip.network.importers.onnx.importer import from_onnx
+from tests.network.importers.onnx.test_importer import MODELS
 from tests.network.onnx_nets import ROW, C, W, Z, ints, model_of, node, saved
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.lab.run.test_local_pool import is_alive
 
 import nnbo_mip as nm
 from nnbo_mip.core.errors import ClusterError
@@ -20,6 +19,7 @@ from nnbo_mip.lab.store.answer import Answer
 from nnbo_mip.lab.store.results import Results
 from nnbo_mip.lab.store.store import opened
 from tests.lab import hooks
+from tests.lab.run.test_local_pool import is_alive
 
 pytest.importorskip("distributed")
 
