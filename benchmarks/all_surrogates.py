@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.regret_table import markdown
-from nnbo_mip.lab.results import Results
+from benchmarks.regret.table import markdown
+from nnbo_mip.lab.store.results import Results
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE, DATA = DOCS / "surrogates.md", DOCS / "plots" / "all_surrogates.json"

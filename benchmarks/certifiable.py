@@ -24,8 +24,8 @@ from pathlib import Path
 import numpy as np
 
 import nnbo_mip as nm
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.network.graph import Network
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.surrogates import Belief, create
 
 LEVELS = ("off", "light", "strong")

@@ -21,9 +21,9 @@ import numpy as np
 from scipy.special import ndtri
 
 import nnbo_mip as nm
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.surrogates.bnn_layout import Layout
-from nnbo_mip.surrogates.bnn_priors import WeightPrior
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.surrogates.bnn.layout import Layout
+from nnbo_mip.surrogates.bnn.priors import WeightPrior
 
 LINE = np.linspace(-1.0, 1.0, 401)[:, None]
 AWAY = 0.3

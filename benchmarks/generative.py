@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 import nnbo_mip as nm
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.surrogates import Belief, Capability, create
 
 GP = (

@@ -21,14 +21,15 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.cases import Case, load_case
-from benchmarks.nets import default_folder, trained
-from benchmarks.train_nets import Recipe
+from benchmarks.certify.cases import Case, load_case
+from benchmarks.certify.nets import default_folder, trained
+from benchmarks.certify.train_nets import Recipe
+from nnbo_mip.core.progress import Progress
 from nnbo_mip.exact.branching import phases
 from nnbo_mip.exact.methods import METHODS, Choices
-from nnbo_mip.exact.monitor import Monitor, Progress
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.network.graph import Network
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.space.domain import Domain
 
 HARD = (

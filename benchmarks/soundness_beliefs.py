@@ -24,13 +24,13 @@ from typing import Any
 import numpy as np
 
 import nnbo_mip as nm
-from benchmarks.fuzz_beliefs import BeliefCase, draw
-from nnbo_mip.errors import NnboError, UncertifiedWarning
-from nnbo_mip.exact.result import Measure
-from nnbo_mip.maximizers.sought import Sought
-from nnbo_mip.maximizers.target import Target
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.surrogates.abstract import Belief
+from benchmarks.soundness.beliefs import BeliefCase, draw
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import NnboError, UncertifiedWarning
+from nnbo_mip.core.terms import Measure
+from nnbo_mip.maximizers.base.sought import Sought
+from nnbo_mip.maximizers.base.target import Target
+from nnbo_mip.surrogates.base.abstract import Belief
 
 PROBES = 4000
 NEAR = 300

@@ -13,7 +13,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.head_misses import FAMILIES, HEADS, MAXIMIZERS, SHOWN, Outcome
+from benchmarks.heads.misses import FAMILIES, HEADS, MAXIMIZERS, SHOWN, Outcome
 
 RESULTS = Path(__file__).parent / "plots" / "misses.json"
 PLOT = Path(__file__).parent / "plots" / "misses.png"

@@ -20,8 +20,8 @@ import numpy as np
 from sklearn.isotonic import isotonic_regression
 
 import nnbo_mip as nm
-from benchmarks.calibration import NONE, POINTS, Outcome, learn, read
-from benchmarks.calibration_metrics import LEVELS, geometric_mean
+from benchmarks.calibration.__main__ import NONE, POINTS, Outcome, learn, read
+from benchmarks.calibration.metrics import LEVELS, geometric_mean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

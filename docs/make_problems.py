@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 
 import nnbo_mip as nm
+from nnbo_mip.core.registry_entries import entries
 from nnbo_mip.problems import Problem
 from nnbo_mip.problems.catalogue import registry
 from nnbo_mip.problems.tuning_data import CLASSIFICATION, REGRESSION
-from nnbo_mip.registry_entries import entries
 from nnbo_mip.space.abstract import Dimension
 
 PAGE = Path(__file__).parent / "problems.md"

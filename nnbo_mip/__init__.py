@@ -19,44 +19,44 @@ if TYPE_CHECKING:
     from nnbo_mip import maximizers as maximizers
     from nnbo_mip import problems as problems
     from nnbo_mip import surrogates as surrogates
-    from nnbo_mip.errors import EvaluationWarning as EvaluationWarning
-    from nnbo_mip.errors import FileFormatError as FileFormatError
-    from nnbo_mip.errors import InputError as InputError
-    from nnbo_mip.errors import JournalError as JournalError
-    from nnbo_mip.errors import JournalWarning as JournalWarning
-    from nnbo_mip.errors import MissingExtraError as MissingExtraError
-    from nnbo_mip.errors import NnboError as NnboError
-    from nnbo_mip.errors import NnboWarning as NnboWarning
-    from nnbo_mip.errors import SolverError as SolverError
-    from nnbo_mip.errors import TrainingError as TrainingError
-    from nnbo_mip.errors import UncertifiedWarning as UncertifiedWarning
-    from nnbo_mip.errors import UnsupportedError as UnsupportedError
-    from nnbo_mip.exact.certificate import Certificate as Certificate
+    from nnbo_mip.core.errors import EvaluationWarning as EvaluationWarning
+    from nnbo_mip.core.errors import FileFormatError as FileFormatError
+    from nnbo_mip.core.errors import InputError as InputError
+    from nnbo_mip.core.errors import JournalError as JournalError
+    from nnbo_mip.core.errors import JournalWarning as JournalWarning
+    from nnbo_mip.core.errors import MissingExtraError as MissingExtraError
+    from nnbo_mip.core.errors import NnboError as NnboError
+    from nnbo_mip.core.errors import NnboWarning as NnboWarning
+    from nnbo_mip.core.errors import SolverError as SolverError
+    from nnbo_mip.core.errors import TrainingError as TrainingError
+    from nnbo_mip.core.errors import UncertifiedWarning as UncertifiedWarning
+    from nnbo_mip.core.errors import UnsupportedError as UnsupportedError
+    from nnbo_mip.core.progress import Progress as Progress
+    from nnbo_mip.core.version import __version__ as __version__
+    from nnbo_mip.exact.certificates.certificate import Certificate as Certificate
     from nnbo_mip.exact.certify import certify as certify
     from nnbo_mip.exact.certify_result import CertifyResult as CertifyResult
-    from nnbo_mip.exact.checking.check import CheckResult as CheckResult
-    from nnbo_mip.exact.monitor import Progress as Progress
-    from nnbo_mip.loop.observation import Observation as Observation
+    from nnbo_mip.exact.check import CheckResult as CheckResult
     from nnbo_mip.loop.optimize import optimize as optimize
     from nnbo_mip.loop.optimize_result import OptimizeResult as OptimizeResult
     from nnbo_mip.loop.optimizer import BayesianOptimizer as BayesianOptimizer
-    from nnbo_mip.loop.suggestion import Suggestion as Suggestion
+    from nnbo_mip.loop.record.observation import Observation as Observation
+    from nnbo_mip.loop.record.suggestion import Suggestion as Suggestion
+    from nnbo_mip.maximizers.base.proposal import Proposal as Proposal
     from nnbo_mip.maximizers.compare import compare as compare
     from nnbo_mip.maximizers.comparison import Comparison as Comparison
     from nnbo_mip.maximizers.maximize import maximize as maximize
-    from nnbo_mip.maximizers.proposal import Proposal as Proposal
-    from nnbo_mip.network.graph import Network as Network
+    from nnbo_mip.network.graph.graph import Network as Network
     from nnbo_mip.space.constraints import LinearConstraint as LinearConstraint
     from nnbo_mip.space.dimensions import Categorical as Categorical
     from nnbo_mip.space.dimensions import Integer as Integer
     from nnbo_mip.space.dimensions import Real as Real
     from nnbo_mip.space.domain import Domain as Domain
     from nnbo_mip.space.space import Space as Space
-    from nnbo_mip.version import __version__ as __version__
 
 # Where each public name lives; imported when it is first asked for.
 _HOMES = {
-    "Network": "nnbo_mip.network.graph",
+    "Network": "nnbo_mip.network.graph.graph",
     "Space": "nnbo_mip.space.space",
     "Real": "nnbo_mip.space.dimensions",
     "Integer": "nnbo_mip.space.dimensions",
@@ -65,31 +65,31 @@ _HOMES = {
     "Domain": "nnbo_mip.space.domain",
     "certify": "nnbo_mip.exact.certify",
     "CertifyResult": "nnbo_mip.exact.certify_result",
-    "Certificate": "nnbo_mip.exact.certificate",
-    "CheckResult": "nnbo_mip.exact.checking.check",
+    "Certificate": "nnbo_mip.exact.certificates.certificate",
+    "CheckResult": "nnbo_mip.exact.check",
     "maximize": "nnbo_mip.maximizers.maximize",
-    "Proposal": "nnbo_mip.maximizers.proposal",
+    "Proposal": "nnbo_mip.maximizers.base.proposal",
     "compare": "nnbo_mip.maximizers.compare",
     "Comparison": "nnbo_mip.maximizers.comparison",
     "BayesianOptimizer": "nnbo_mip.loop.optimizer",
-    "Suggestion": "nnbo_mip.loop.suggestion",
-    "Observation": "nnbo_mip.loop.observation",
+    "Suggestion": "nnbo_mip.loop.record.suggestion",
+    "Observation": "nnbo_mip.loop.record.observation",
     "optimize": "nnbo_mip.loop.optimize",
     "OptimizeResult": "nnbo_mip.loop.optimize_result",
-    "Progress": "nnbo_mip.exact.monitor",
-    "NnboError": "nnbo_mip.errors",
-    "InputError": "nnbo_mip.errors",
-    "UnsupportedError": "nnbo_mip.errors",
-    "MissingExtraError": "nnbo_mip.errors",
-    "SolverError": "nnbo_mip.errors",
-    "FileFormatError": "nnbo_mip.errors",
-    "TrainingError": "nnbo_mip.errors",
-    "JournalError": "nnbo_mip.errors",
-    "JournalWarning": "nnbo_mip.errors",
-    "EvaluationWarning": "nnbo_mip.errors",
-    "NnboWarning": "nnbo_mip.errors",
-    "UncertifiedWarning": "nnbo_mip.errors",
-    "__version__": "nnbo_mip.version",
+    "Progress": "nnbo_mip.exact.search.monitor",
+    "NnboError": "nnbo_mip.core.errors",
+    "InputError": "nnbo_mip.core.errors",
+    "UnsupportedError": "nnbo_mip.core.errors",
+    "MissingExtraError": "nnbo_mip.core.errors",
+    "SolverError": "nnbo_mip.core.errors",
+    "FileFormatError": "nnbo_mip.core.errors",
+    "TrainingError": "nnbo_mip.core.errors",
+    "JournalError": "nnbo_mip.core.errors",
+    "JournalWarning": "nnbo_mip.core.errors",
+    "EvaluationWarning": "nnbo_mip.core.errors",
+    "NnboWarning": "nnbo_mip.core.errors",
+    "UncertifiedWarning": "nnbo_mip.core.errors",
+    "__version__": "nnbo_mip.core.version",
 }
 
 # Rooms that are public as they are: `nm.surrogates.create`, …

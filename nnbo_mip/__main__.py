@@ -1,5 +1,5 @@
 """``python -m nnbo_mip`` is the command ``nnbo-mip``."""
 
-from nnbo_mip.cli import main
+from nnbo_mip.cli.main import main
 
 main()

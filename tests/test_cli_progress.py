@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 import nnbo_mip as nm
-from nnbo_mip import cli_stages
-from nnbo_mip.cli_common import progress_shown
-from nnbo_mip.cli_stages import Stages
-from nnbo_mip.exact import live
-from nnbo_mip.exact.monitor import Progress
+from nnbo_mip.cli import stages as cli_stages
+from nnbo_mip.cli.common import progress_shown
+from nnbo_mip.cli.stages import Stages
+from nnbo_mip.core import live
+from nnbo_mip.core.progress import Progress
 from tests.exact.claims import tent
 from tests.lab.reported import written
 

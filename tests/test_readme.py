@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 import nnbo_mip as nm
-from nnbo_mip.cli_app import app
-from nnbo_mip.cli_inputs import read_space
+from nnbo_mip.cli.app import app
+from nnbo_mip.cli.inputs import read_space
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from nnbo_mip.cli_app import app
-from nnbo_mip.lab.experiment import planned
+from nnbo_mip.cli.app import app
+from nnbo_mip.lab.plan.experiment import planned
 from tests.lab.chromium import BROWSER, opened
 
 TUTORIAL = (Path(__file__).parents[1] / "docs" / "tutorial.md").read_text(encoding="utf-8")

@@ -20,8 +20,8 @@ from botorch.models.transforms import Normalize, Standardize
 from botorch.optim import optimize_acqf
 from gpytorch.mlls import ExactMarginalLogLikelihood
 
-from benchmarks.regret_unit import Task
-from nnbo_mip.network.affine import FloatArray
+from benchmarks.regret.unit import Task
+from nnbo_mip.core.arrays import FloatArray
 
 RESTARTS, RAW_SAMPLES = 20, 1024
 

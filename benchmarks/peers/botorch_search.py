@@ -10,8 +10,8 @@ import torch
 from botorch.acquisition import AcquisitionFunction
 from botorch.optim import optimize_acqf
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.maximizers import Target
-from nnbo_mip.network.affine import FloatArray
 
 RESTARTS, RAW_SAMPLES = 20, 1024
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks.answer import Answer
-from nnbo_mip.network.affine import FloatArray
+from benchmarks.certify.answer import Answer
+from nnbo_mip.core.arrays import FloatArray
 
 
 def quiet_environment() -> Any:

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from benchmarks.answer import Answer, Call
+from benchmarks.certify.answer import Answer, Call
+from benchmarks.certify.sequential import Layers
 from benchmarks.peers.gurobi import quiet_environment, read_answer, set_limits
 from benchmarks.peers.torch_module import sequential_module
-from benchmarks.sequential import Layers
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
 
 
 def prepare(layers: Layers, lower: FloatArray, upper: FloatArray, gap: float, limit: float) -> Call:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.answer import Answer, Call
-from benchmarks.cases import Case
+from benchmarks.certify.answer import Answer, Call
+from benchmarks.certify.cases import Case
 from benchmarks.peers.gurobi import quiet_environment, read_answer, set_limits
 from benchmarks.peers.tight_model import one_sided_rows, tight_model
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.answer import Answer, Call
-from benchmarks.sequential import Layers
-from nnbo_mip.network.affine import FloatArray
+from benchmarks.certify.answer import Answer, Call
+from benchmarks.certify.sequential import Layers
+from nnbo_mip.core.arrays import FloatArray
 
 
 def prepare(

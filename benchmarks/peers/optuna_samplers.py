@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import optuna
 
-from benchmarks.regret_unit import Task
-from nnbo_mip.network.affine import FloatArray
+from benchmarks.regret.unit import Task
+from nnbo_mip.core.arrays import FloatArray
 
 
 class Sampler:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.answer import Answer, Call
+from benchmarks.certify.answer import Answer, Call
+from benchmarks.certify.sequential import Layers
 from benchmarks.peers.scip import quiet_model, read_answer
 from benchmarks.peers.torch_module import sequential_module
-from benchmarks.sequential import Layers
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
 
 
 def prepare(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.answer import Answer
+from benchmarks.certify.answer import Answer
 
 
 def quiet_model(gap: float, limit: float) -> Any:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from benchmarks.answer import Answer, Call
-from benchmarks.cases import Case
+from benchmarks.certify.answer import Answer, Call
+from benchmarks.certify.cases import Case
 from benchmarks.peers.scip import quiet_model, read_answer
 from benchmarks.peers.tight_model import one_sided_rows, tight_model
 

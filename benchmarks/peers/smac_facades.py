@@ -10,8 +10,8 @@ from ConfigSpace import Configuration, ConfigurationSpace, Float
 from smac import BlackBoxFacade, HyperparameterOptimizationFacade, Scenario
 from smac.runhistory.dataclasses import TrialInfo, TrialValue
 
-from benchmarks.regret_unit import Task
-from nnbo_mip.network.affine import FloatArray
+from benchmarks.regret.unit import Task
+from nnbo_mip.core.arrays import FloatArray
 
 FACADES = {"blackbox": BlackBoxFacade, "hpo": HyperparameterOptimizationFacade}
 

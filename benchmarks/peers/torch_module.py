@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchmarks.sequential import Layers
+from benchmarks.certify.sequential import Layers
 
 if TYPE_CHECKING:
     import torch

@@ -11,13 +11,13 @@ ExpectedImprovement(threshold=1.01, log=False)
 
 from __future__ import annotations
 
-from nnbo_mip.acquisitions.abstract import Acquisition
-from nnbo_mip.acquisitions.catalogue import registry
-from nnbo_mip.acquisitions.criterion import Choice, Criterion
-from nnbo_mip.acquisitions.evidence import Evidence
-from nnbo_mip.acquisitions.schedules import Schedule
-from nnbo_mip.acquisitions.scorer import Scorer
-from nnbo_mip.heads import Head, MemberHead, MixtureHead, MomentHead, Shape, Trend
+from nnbo_mip.acquisitions.base.abstract import Acquisition
+from nnbo_mip.acquisitions.base.catalogue import registry
+from nnbo_mip.acquisitions.base.criterion import Choice, Criterion
+from nnbo_mip.acquisitions.base.evidence import Evidence
+from nnbo_mip.acquisitions.base.schedules import Schedule
+from nnbo_mip.acquisitions.base.scorer import Scorer
+from nnbo_mip.scores.base.abstract import Head, MemberHead, MixtureHead, MomentHead, Shape, Trend
 
 __all__ = [
     "Acquisition",

@@ -15,14 +15,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from nnbo_mip.acquisitions.base.criterion import Choice, Criterion, candidates
+from nnbo_mip.acquisitions.base.evidence import Evidence, check_incumbent
 from nnbo_mip.acquisitions.conditional_likelihood import Log, conditional, joint
-from nnbo_mip.acquisitions.criterion import Choice, Criterion, candidates
-from nnbo_mip.acquisitions.evidence import Evidence, check_incumbent
-from nnbo_mip.checks import check_count, check_number
-from nnbo_mip.errors import InputError
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import check_count, check_number
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.space.domain import Domain
-from nnbo_mip.surrogates.abstract import Belief, Capability
+from nnbo_mip.surrogates.base.abstract import Belief, Capability
 
 LENGTHS = (math.log(0.05), math.log(20.0))
 """Ends of the logarithms of length-scales, in model coordinates."""

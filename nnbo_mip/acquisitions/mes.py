@@ -7,12 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from nnbo_mip.acquisitions.abstract import Acquisition, seed_of
-from nnbo_mip.acquisitions.evidence import Evidence, check_incumbent
+from nnbo_mip.acquisitions.base.abstract import Acquisition, seed_of
+from nnbo_mip.acquisitions.base.evidence import Evidence, check_incumbent
 from nnbo_mip.acquisitions.optimum import gumbel_value, largest_value
-from nnbo_mip.checks import check_choice, check_count, check_number
-from nnbo_mip.heads import Head, MaxValueEntropy
-from nnbo_mip.surrogates.abstract import Belief, Capability
+from nnbo_mip.core.checks import check_choice, check_count, check_number
+from nnbo_mip.scores.base.abstract import Head
+from nnbo_mip.scores.functions.entropy import MaxValueEntropy
+from nnbo_mip.surrogates.base.abstract import Belief, Capability
 
 SAMPLINGS = ("auto", "draw", "gumbel")
 

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from nnbo_mip.acquisitions.criterion import Choice, Criterion, candidates
-from nnbo_mip.acquisitions.evidence import Evidence, check_incumbent
-from nnbo_mip.checks import check_count, check_number, check_widths
-from nnbo_mip.heads import ExpectedImprovement
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.acquisitions.base.criterion import Choice, Criterion, candidates
+from nnbo_mip.acquisitions.base.evidence import Evidence, check_incumbent
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import check_count, check_number, check_widths
+from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.space.domain import Domain
-from nnbo_mip.surrogates.abstract import Belief, Capability
+from nnbo_mip.surrogates.base.abstract import Belief, Capability
 
 if TYPE_CHECKING:
     import torch

@@ -19,9 +19,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import log_ndtr
 
-from nnbo_mip.heads.abstract import standardized
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.surrogates.abstract import Belief, Capability
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.scores.base.abstract import standardized
+from nnbo_mip.surrogates.base.abstract import Belief, Capability
 
 N_POINTS = 2048
 N_CLIMBS = 3

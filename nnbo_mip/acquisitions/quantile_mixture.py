@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nnbo_mip.acquisitions.abstract import Acquisition
-from nnbo_mip.acquisitions.evidence import Evidence, check_incumbent
-from nnbo_mip.checks import check_number
-from nnbo_mip.heads import Head, MixtureQuantile
-from nnbo_mip.surrogates.abstract import Belief, Capability
+from nnbo_mip.acquisitions.base.abstract import Acquisition
+from nnbo_mip.acquisitions.base.evidence import Evidence, check_incumbent
+from nnbo_mip.core.checks import check_number
+from nnbo_mip.scores.base.abstract import Head
+from nnbo_mip.scores.functions.mixtures import MixtureQuantile
+from nnbo_mip.surrogates.base.abstract import Belief, Capability
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ function behind it (`Belief.latent`), of which it is a rising function:
     log-odds that are uncertain         ratio rises with mean / std          score Phi(mean / std)
 
 The second is the probability that a normal variable is positive; the family puts into its std what
-makes this the probability of a good point (`nnbo_mip.surrogates.boggn`).
+makes this the probability of a good point (`nnbo_mip.surrogates.ratios.boggn`).
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nnbo_mip.acquisitions.abstract import Acquisition
-from nnbo_mip.acquisitions.evidence import Evidence, check_incumbent
-from nnbo_mip.heads import Head, LinearHead, ProbabilityOfImprovement
-from nnbo_mip.surrogates.abstract import Belief, Capability
+from nnbo_mip.acquisitions.base.abstract import Acquisition
+from nnbo_mip.acquisitions.base.evidence import Evidence, check_incumbent
+from nnbo_mip.scores.base.abstract import Head
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
+from nnbo_mip.surrogates.base.abstract import Belief, Capability
 
 
 @dataclass(frozen=True)

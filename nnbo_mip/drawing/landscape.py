@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray, as_points
 from nnbo_mip.drawing.marks import Mark
+from nnbo_mip.maximizers.base.sought import Sought
+from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.maximizers.comparison import Comparison
-from nnbo_mip.maximizers.sought import Sought
-from nnbo_mip.maximizers.target import Target
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.space.arrays import as_points
 from nnbo_mip.space.dimensions import Categorical, Integer, Real
 from nnbo_mip.space.space import Space
 

@@ -21,13 +21,14 @@ from itertools import chain
 
 import numpy as np
 
-from nnbo_mip.exact import enumeration, mip
+from nnbo_mip.exact import enumeration
 from nnbo_mip.exact.branching import boxes, phases
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.primal import climb
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.exact.result import EngineResult
-from nnbo_mip.network.affine import dense
+from nnbo_mip.exact.mip import mip
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.primal import climb
+from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.exact.search.result import EngineResult
+from nnbo_mip.network.graph.affine import dense
 
 ENGINE = "auto"
 

@@ -6,24 +6,26 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nnbo_mip.errors import InputError
-from nnbo_mip.exact import inputs
-from nnbo_mip.exact.certificate import Certificate, Direction, Output
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import InputError
+from nnbo_mip.core.inputs import as_choice, as_direction, as_gap, as_seed, as_time_limit
+from nnbo_mip.core.interruption import interruptible
+from nnbo_mip.core.progress import ProgressOption, reporting
+from nnbo_mip.core.terms import Direction, Output
+from nnbo_mip.core.version import __version__
+from nnbo_mip.exact.certificates.certificate import Certificate
 from nnbo_mip.exact.certify_result import CertifyResult
 from nnbo_mip.exact.infeasibility import why_empty
 from nnbo_mip.exact.methods import METHODS, Choices, run
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.outcome import Outcome, settle
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.exact.reporting import ProgressOption, reporting
-from nnbo_mip.exact.result import EngineResult
-from nnbo_mip.exact.rounding import LARGEST_MAGNITUDE
-from nnbo_mip.interruption import interruptible
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.network.graph import Network
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.outcome import Outcome, settle
+from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.exact.search.result import EngineResult
+from nnbo_mip.exact.search.rounding import LARGEST_MAGNITUDE
+from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.network.inputs import as_network, as_output
 from nnbo_mip.space.domain import ROW_SLACK, Domain
 from nnbo_mip.space.space import Space
-from nnbo_mip.version import __version__
 
 
 def certify(
@@ -89,9 +91,9 @@ def certify(
     ('optimal', 1.5, [3.0])
     """
     request = _Request(network, space, output, direction)
-    method = inputs.as_choice(method, "method", METHODS)
-    choices = Choices(check_solver(solver, method), formulation, inputs.as_seed(seed))
-    limit, wanted_gap = inputs.as_time_limit(time_limit), inputs.as_gap(gap)
+    method = as_choice(method, "method", METHODS)
+    choices = Choices(check_solver(solver, method), formulation, as_seed(seed))
+    limit, wanted_gap = as_time_limit(time_limit), as_gap(gap)
     _check_formulation(formulation)
     with reporting(progress, request.sign) as callback:
         monitor = Monitor(request.problem, wanted_gap, limit, callback)
@@ -110,11 +112,11 @@ class _Request:
         output: str | int | Mapping[str, float] | None,
         direction: str,
     ) -> None:
-        self.direction: Direction = inputs.as_direction(direction)
+        self.direction: Direction = as_direction(direction)
         self.sign = 1.0 if self.direction == "maximize" else -1.0
-        self.network = inputs.as_network(network)
+        self.network = as_network(network)
         self.space = Space.coerce(space)
-        self.output: Output = inputs.as_output(self.network, output)
+        self.output: Output = as_output(self.network, output)
         self.objective = self.network.objective(self.output)
         maximized = self.objective if self.sign > 0.0 else self.objective.negated()
         self.domain = self.space if isinstance(self.space, Domain) else self.space.numeric()
@@ -143,7 +145,7 @@ def check_solver(solver: object, method: str) -> str:
     from nnbo_mip.exact.backends.registry import NAMES, PYOMO_PREFIX
 
     if not (isinstance(solver, str) and solver.startswith(PYOMO_PREFIX)):
-        inputs.as_choice(solver, "solver", (*NAMES, f"{PYOMO_PREFIX}<name>"))
+        as_choice(solver, "solver", (*NAMES, f"{PYOMO_PREFIX}<name>"))
     name = str(solver)
     if method == "mip" or name != "highs":
         get_backend(name).version()
@@ -153,7 +155,7 @@ def check_solver(solver: object, method: str) -> str:
 def _check_formulation(formulation: str) -> None:
     from nnbo_mip.exact.formulation import FORMULATIONS
 
-    inputs.as_choice(formulation, "formulation", FORMULATIONS)
+    as_choice(formulation, "formulation", FORMULATIONS)
 
 
 def _assemble(

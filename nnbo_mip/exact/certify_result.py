@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from nnbo_mip.exact.certificate import Certificate, Direction
-from nnbo_mip.exact.result import Kind, Status
+from nnbo_mip.core.terms import Direction, Kind, Status
+from nnbo_mip.exact.certificates.certificate import Certificate
 
 SHOWN_COORDINATES = 8
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.space.constraints import raw_rows
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.space.space import Space

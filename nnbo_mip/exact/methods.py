@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from nnbo_mip.errors import SolverError
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.exact.result import EngineResult
+from nnbo_mip.core.errors import SolverError
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.exact.search.result import EngineResult
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def _phases(problem: Problem, choices: Choices, monitor: Monitor) -> EngineResul
 
 
 def _mip(problem: Problem, choices: Choices, monitor: Monitor) -> EngineResult:
-    from nnbo_mip.exact import mip
+    from nnbo_mip.exact.mip import mip
 
     options = mip.MipOptions(
         solver=choices.solver, formulation=choices.formulation, seed=choices.seed
@@ -117,7 +117,7 @@ def quick(problem: Problem, choices: Choices, monitor: Monitor) -> EngineResult:
     For when an engine broke down or had no time to prove anything.
     """
     from nnbo_mip.exact.bounds.relaxation import Relaxer
-    from nnbo_mip.exact.primal import climb
+    from nnbo_mip.exact.search.primal import climb
 
     domain = problem.domain
     lower, upper, feasible = domain.tighten(domain.lower[None, :], domain.upper[None, :])

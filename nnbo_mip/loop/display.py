@@ -8,8 +8,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from nnbo_mip.exact.live import PLAIN_INTERVAL, redrawn
-from nnbo_mip.loop.observation import Observation
+from nnbo_mip.core.live import PLAIN_INTERVAL, redrawn
+from nnbo_mip.loop.record.observation import Observation
 
 
 class Display:

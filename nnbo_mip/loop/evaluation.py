@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from nnbo_mip.errors import InputError
-from nnbo_mip.loop.observation import as_value
-from nnbo_mip.loop.wording import as_reason
+from nnbo_mip.core.errors import InputError
+from nnbo_mip.loop.record.observation import as_value
+from nnbo_mip.loop.record.wording import as_reason
 
 Objective = Callable[[Any], Any]
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from nnbo_mip.checks import check_choice, check_count, check_known
-from nnbo_mip.errors import InputError
+from nnbo_mip.core.checks import check_choice, check_count, check_known
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.loop.evaluation import Objective
-from nnbo_mip.loop.journal import Journal
-from nnbo_mip.loop.observation import Observation
 from nnbo_mip.loop.optimize_result import OptimizeResult
 from nnbo_mip.loop.optimizer import PENDING, BayesianOptimizer
-from nnbo_mip.loop.settings import Settings
-from nnbo_mip.loop.tables import Table, read_table
+from nnbo_mip.loop.record.journal import Journal
+from nnbo_mip.loop.record.observation import Observation
+from nnbo_mip.loop.settings.settings import Settings
+from nnbo_mip.loop.tables.tables import Table, read_table
 
 MANY = 2**31
 """More steps than any run has, where it is still to be found out how many there will be."""
@@ -60,8 +60,8 @@ def optimize(
     past : path, data frame, dict or pair, optional
         Past observations, told before the first ask and not counted as evaluations.
     value, noise, outside
-        How `past` is read, as in `nnbo_mip.loop.tables.read_table`: the column of values, that of
-        their deviations, and whether points outside of the space are refused or dropped.
+        How `past` is read, as in `loop.tables.tables.read_table`: the column of values, that
+        of their deviations, and whether points outside of the space are refused or dropped.
     journal : path, optional
         A file that keeps the run. If it holds one already, of the same settings, that is
         continued until it has `n_evals` evaluations.

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nnbo_mip.exact.certificate import Direction
-from nnbo_mip.loop.observation import Observation
-from nnbo_mip.loop.plain import point_out
-from nnbo_mip.loop.suggestion import Suggestion
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.terms import Direction
+from nnbo_mip.loop.record.observation import Observation
+from nnbo_mip.loop.record.plain import point_out
+from nnbo_mip.loop.record.suggestion import Suggestion
 
 if TYPE_CHECKING:
     from nnbo_mip.loop.optimizer import BayesianOptimizer

@@ -12,25 +12,24 @@ from typing import Any, Self, overload
 
 import numpy.typing as npt
 
-from nnbo_mip.checks import check_choice, check_count
-from nnbo_mip.errors import FileFormatError, InputError, JournalError, JournalWarning
-from nnbo_mip.exact.certificate import Direction
-from nnbo_mip.exact.monitor import ProgressCallback
-from nnbo_mip.exact.reporting import ProgressOption, reporting
-from nnbo_mip.loop.asking import Asking
+from nnbo_mip.core.checks import check_choice, check_count
+from nnbo_mip.core.errors import FileFormatError, InputError, JournalError, JournalWarning
+from nnbo_mip.core.progress import ProgressCallback, ProgressOption, reporting
+from nnbo_mip.core.terms import Direction
 from nnbo_mip.loop.evaluation import Objective
-from nnbo_mip.loop.events import forgotten
-from nnbo_mip.loop.journal import Journal
-from nnbo_mip.loop.ledger import Ledger
-from nnbo_mip.loop.observation import Observation
 from nnbo_mip.loop.optimize_result import OptimizeResult
-from nnbo_mip.loop.provenance import provenance
-from nnbo_mip.loop.rehearsal import rehearse
-from nnbo_mip.loop.settings import DOORS, Settings
-from nnbo_mip.loop.state import State
-from nnbo_mip.loop.suggestion import Suggestion
-from nnbo_mip.loop.tables import read_table
-from nnbo_mip.loop.telling import pending_key, tellings
+from nnbo_mip.loop.record.events import forgotten
+from nnbo_mip.loop.record.journal import Journal
+from nnbo_mip.loop.record.ledger import Ledger
+from nnbo_mip.loop.record.observation import Observation
+from nnbo_mip.loop.record.state import State
+from nnbo_mip.loop.record.suggestion import Suggestion
+from nnbo_mip.loop.record.telling import pending_key, tellings
+from nnbo_mip.loop.settings.provenance import provenance
+from nnbo_mip.loop.settings.settings import DOORS, Settings
+from nnbo_mip.loop.step.asking import Asking
+from nnbo_mip.loop.step.rehearsal import rehearse
+from nnbo_mip.loop.tables.tables import read_table
 from nnbo_mip.space.space import Space
 
 PENDING = ("again", "keep")
@@ -318,8 +317,8 @@ class BayesianOptimizer:
         Parameters
         ----------
         table, value, noise, outside
-            As `nnbo_mip.loop.tables.read_table` takes them: the path of a CSV file, a pandas data
-            frame, a dict of columns, or a pair (X, y).
+            As `nnbo_mip.loop.tables.tables.read_table` takes them: the path of a CSV file, a pandas
+            data frame, a dict of columns, or a pair (X, y).
         """
         past = read_table(table, self.space, value, noise, outside)
         self._take_notice()

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nnbo_mip.checks import check_choice, check_count, check_flag
-from nnbo_mip.errors import EvaluationWarning, InputError, JournalError, JournalWarning
+from nnbo_mip.core.checks import check_choice, check_count, check_flag
+from nnbo_mip.core.errors import EvaluationWarning, InputError, JournalError, JournalWarning
 from nnbo_mip.loop.display import Display, displayed
 from nnbo_mip.loop.evaluation import Objective, evaluated
-from nnbo_mip.loop.observation import Observation
 from nnbo_mip.loop.optimize_result import OptimizeResult
-from nnbo_mip.loop.plain import point_out
+from nnbo_mip.loop.record.observation import Observation
+from nnbo_mip.loop.record.plain import point_out
 
 if TYPE_CHECKING:
     from nnbo_mip.loop.optimizer import BayesianOptimizer
-    from nnbo_mip.loop.suggestion import Suggestion
+    from nnbo_mip.loop.record.suggestion import Suggestion
 
 Callback = Callable[[Observation], object]
 

@@ -7,10 +7,10 @@ True
 
 from __future__ import annotations
 
-from nnbo_mip.maximizers.abstract import Abilities, Maximizer, Request
-from nnbo_mip.maximizers.catalogue import registry
-from nnbo_mip.maximizers.proposal import Proposal
-from nnbo_mip.maximizers.target import Target
+from nnbo_mip.maximizers.base.abstract import Abilities, Maximizer, Request
+from nnbo_mip.maximizers.base.catalogue import registry
+from nnbo_mip.maximizers.base.proposal import Proposal
+from nnbo_mip.maximizers.base.target import Target
 
 __all__ = [
     "Abilities",

@@ -10,20 +10,20 @@ from typing import Any
 
 import numpy.typing as npt
 
-from nnbo_mip.acquisitions.catalogue import registry as acquisitions
-from nnbo_mip.checks import check_known
-from nnbo_mip.errors import InputError, MissingExtraError, UnsupportedError
-from nnbo_mip.exact.heads import logarithms
-from nnbo_mip.exact.heads.answer import SMALLEST_SCORE, name_of
-from nnbo_mip.maximizers.abstract import Maximizer
-from nnbo_mip.maximizers.catalogue import registry
+from nnbo_mip.acquisitions.base.catalogue import registry as acquisitions
+from nnbo_mip.core.checks import check_known
+from nnbo_mip.core.errors import InputError, MissingExtraError, UnsupportedError
+from nnbo_mip.exact.scores.answer import SMALLEST_SCORE, name_of
+from nnbo_mip.maximizers.base.abstract import Maximizer
+from nnbo_mip.maximizers.base.catalogue import registry
+from nnbo_mip.maximizers.base.proposal import Proposal
+from nnbo_mip.maximizers.base.sought import Sought
+from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.maximizers.comparison import Comparison, ComparisonRow, missed
 from nnbo_mip.maximizers.maximize import maximize
-from nnbo_mip.maximizers.proposal import Proposal
-from nnbo_mip.maximizers.sought import Sought
-from nnbo_mip.maximizers.target import Target
+from nnbo_mip.scores import logarithms
 from nnbo_mip.space.domain import Domain
-from nnbo_mip.surrogates.abstract import Belief, check_belief
+from nnbo_mip.surrogates.base.abstract import Belief, check_belief
 
 ASKED = ("gap", "time_limit", "seed", "within", "away_from", "eps", "starts", "progress")
 """What `maximize` is told of the search itself."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from nnbo_mip.errors import MissingExtraError
-from nnbo_mip.maximizers.proposal import Proposal
+from nnbo_mip.core.errors import MissingExtraError
+from nnbo_mip.maximizers.base.proposal import Proposal
 
 MISS = 1e-3
 """Share of the best certified value by which a maximizer may stay below it."""

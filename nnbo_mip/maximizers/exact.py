@@ -7,22 +7,22 @@ import warnings
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from nnbo_mip.checks import check_choice, check_count, check_number
-from nnbo_mip.errors import UncertifiedWarning
+from nnbo_mip.core.checks import check_choice, check_count, check_number
+from nnbo_mip.core.errors import UncertifiedWarning
+from nnbo_mip.core.interruption import interruptible
 from nnbo_mip.exact.certify import check_solver
 from nnbo_mip.exact.formulation import FORMULATIONS
-from nnbo_mip.exact.heads.answer import HeadResult
 from nnbo_mip.exact.heads.certification import certificate_of
 from nnbo_mip.exact.heads.maximize_head import maximize_head, why_not
-from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.sequence import SequenceOptions
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.interruption import interruptible
-from nnbo_mip.maximizers.abstract import Abilities, Maximizer, Request
-from nnbo_mip.maximizers.proposal import Proposal
-from nnbo_mip.maximizers.target import Target
-from nnbo_mip.maximizers.warm_start import warm_start
-from nnbo_mip.surrogates.abstract import Capability
+from nnbo_mip.exact.scores.answer import HeadResult
+from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.maximizers.base.abstract import Abilities, Maximizer, Request
+from nnbo_mip.maximizers.base.proposal import Proposal
+from nnbo_mip.maximizers.base.target import Target
+from nnbo_mip.maximizers.heuristics.warm_start import warm_start
+from nnbo_mip.surrogates.base.abstract import Capability
 
 MOST_PROBLEMS = 60
 """Linear problems of one sequence."""
@@ -146,7 +146,7 @@ class Auto(Bab):
         reason = super().why_not(target)
         if not reason:
             return super()._maximize(target, request)
-        from nnbo_mip.maximizers.catalogue import registry
+        from nnbo_mip.maximizers.base.catalogue import registry
 
         fallback = registry.create(_without_proof(target))
         warnings.warn(f"nothing is proven: {reason}", UncertifiedWarning, stacklevel=4)

@@ -7,21 +7,20 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.acquisitions.catalogue import registry as acquisitions
-from nnbo_mip.acquisitions.criterion import Criterion
-from nnbo_mip.errors import InputError
-from nnbo_mip.exact.inputs import as_gap, as_seed, as_time_limit
-from nnbo_mip.exact.reporting import ProgressOption, reporting
-from nnbo_mip.maximizers.abstract import Maximizer, Request
-from nnbo_mip.maximizers.catalogue import registry
-from nnbo_mip.maximizers.proposal import Proposal
+from nnbo_mip.acquisitions.base.catalogue import registry as acquisitions
+from nnbo_mip.acquisitions.base.criterion import Criterion
+from nnbo_mip.core.arrays import FloatArray, as_finite_vector, as_points
+from nnbo_mip.core.errors import InputError
+from nnbo_mip.core.inputs import as_gap, as_seed, as_time_limit
+from nnbo_mip.core.progress import ProgressOption, reporting
+from nnbo_mip.maximizers.base.abstract import Maximizer, Request
+from nnbo_mip.maximizers.base.catalogue import registry
+from nnbo_mip.maximizers.base.proposal import Proposal
+from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.maximizers.proposing import check_chooses, proposed
 from nnbo_mip.maximizers.sizes import check_size
-from nnbo_mip.maximizers.target import Target
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.space.arrays import as_finite_vector, as_points
 from nnbo_mip.space.domain import Domain
-from nnbo_mip.surrogates.abstract import Belief, check_belief
+from nnbo_mip.surrogates.base.abstract import Belief, check_belief
 
 DEFAULT_SECONDS = 60.0
 """Of a search for a proof, where neither the caller nor the maximizer has a limit."""

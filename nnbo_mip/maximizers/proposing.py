@@ -8,13 +8,13 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.acquisitions.criterion import Criterion
-from nnbo_mip.acquisitions.evidence import Evidence
-from nnbo_mip.errors import InputError, UnsupportedError
-from nnbo_mip.maximizers.proposal import Proposal
-from nnbo_mip.maximizers.search import is_empty
+from nnbo_mip.acquisitions.base.criterion import Criterion
+from nnbo_mip.acquisitions.base.evidence import Evidence
+from nnbo_mip.core.errors import InputError, UnsupportedError
+from nnbo_mip.maximizers.base.proposal import Proposal
+from nnbo_mip.maximizers.heuristics.search import is_empty
 from nnbo_mip.space.domain import Domain
-from nnbo_mip.surrogates.abstract import Belief
+from nnbo_mip.surrogates.base.abstract import Belief
 
 NAME = "propose"
 """Stands for the maximizer."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.errors import InputError
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.space.domain import Domain
-from nnbo_mip.surrogates.abstract import Belief, Capability
+from nnbo_mip.surrogates.base.abstract import Belief, Capability
 
 SMALLEST, LARGEST = 1e-120, 1e150
 """Between them a square is a number with all its digits."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nnbo_mip.network.affine import Affine
-from nnbo_mip.network.graph import Network
+from nnbo_mip.network.graph.affine import Affine
+from nnbo_mip.network.graph.graph import Network
 
 __all__ = ["Affine", "Network"]

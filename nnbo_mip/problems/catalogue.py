@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from nnbo_mip.core.registry import Registry
 from nnbo_mip.problems.problem import Problem
-from nnbo_mip.registry import Registry
 
 _TESTS = {
     "test1": "smooth",

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nnbo_mip.errors import InputError
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.problems.problem import AGREEMENT, Problem
 from nnbo_mip.space.constraints import LinearConstraint
 from nnbo_mip.space.space import Space

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nnbo_mip.errors import InputError
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.space.checks import as_whole
 from nnbo_mip.space.space import Space
 

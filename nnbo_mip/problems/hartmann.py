@@ -9,10 +9,10 @@ from functools import partial
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray, frozen
 from nnbo_mip.problems.dimensions import cube
 from nnbo_mip.problems.problem import Problem
 from nnbo_mip.problems.sources import check_source, label
-from nnbo_mip.space.arrays import FloatArray, frozen
 
 HEIGHTS = frozen(np.array([1.0, 1.2, 3.0, 3.2]))
 

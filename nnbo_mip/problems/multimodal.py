@@ -6,12 +6,12 @@ from functools import partial
 
 import numpy as np
 
-from nnbo_mip.errors import InputError
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.problems.dimensions import check_dimension, cube
 from nnbo_mip.problems.peaks import highest
 from nnbo_mip.problems.problem import Problem
 from nnbo_mip.problems.sources import label
-from nnbo_mip.space.arrays import FloatArray
 from nnbo_mip.space.checks import as_real
 
 ACKLEY = 32.768

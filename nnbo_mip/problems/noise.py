@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from nnbo_mip.errors import InputError
-from nnbo_mip.space.arrays import FloatArray
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.space.checks import as_real, as_whole
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.problems.problem import Problem
-from nnbo_mip.space.arrays import FloatArray
 from nnbo_mip.space.space import Space
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from nnbo_mip.space.arrays import FloatArray
+from nnbo_mip.core.arrays import FloatArray
 
 N_GRID = 20001
 """Fine enough for a hundred peaks: some two hundred points each."""

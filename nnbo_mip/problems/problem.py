@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.errors import InputError
+from nnbo_mip.core.arrays import FloatArray, as_floats, frozen
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.problems.noise import Noise, Seed
-from nnbo_mip.space.arrays import FloatArray, as_floats, frozen
 from nnbo_mip.space.checks import as_real
 from nnbo_mip.space.space import Space
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.problems.noise import Noise
 from nnbo_mip.problems.problem import Problem
-from nnbo_mip.space.arrays import FloatArray
 from nnbo_mip.space.space import Space
 
 STEP_ENDS = np.array([-100, -83, -71, -60, -49, -31, -9, 3, 14, 26, 37, 60, 83, 100], float)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from nnbo_mip.errors import InputError
+from nnbo_mip.core.errors import InputError
 
 SOURCES: Mapping[str, str] = MappingProxyType(
     {

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nnbo_mip.errors import InputError
-from nnbo_mip.space.arrays import BoolArray, FloatArray
+from nnbo_mip.core.arrays import BoolArray, FloatArray
+from nnbo_mip.core.errors import InputError
 
 CLASSIFICATION = ("breast_cancer", "digits", "iris", "wine")
 REGRESSION = ("diabetes",)

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.problems.problem import Problem
 from nnbo_mip.problems.tuning import tuning_problem
 from nnbo_mip.problems.tuning_data import CLASSIFICATION, REGRESSION
-from nnbo_mip.space.arrays import FloatArray
 from nnbo_mip.space.dimensions import Categorical, Integer, Real
 
 N_EPOCHS = 20

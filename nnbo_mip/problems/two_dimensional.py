@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.problems.one_dimensional import SINONE_LEAST, SINONE_MINIMIZER, SINONE_MOST, wave
 from nnbo_mip.problems.problem import Problem
 from nnbo_mip.problems.sources import check_source, label
-from nnbo_mip.space.arrays import FloatArray
 from nnbo_mip.space.space import Space
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from nnbo_mip.errors import InputError
-from nnbo_mip.space.arrays import FloatArray
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.space.grid import Grid
 from nnbo_mip.space.scale import Scale
 

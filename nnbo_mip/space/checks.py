@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nnbo_mip.errors import InputError
+from nnbo_mip.core.errors import InputError
 
 MAX_INTEGER = 2**53
 """Beyond it float64 does not hold every integer."""

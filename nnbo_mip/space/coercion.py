@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nnbo_mip.errors import InputError
+from nnbo_mip.core.arrays import FloatArray, as_floats
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.space.abstract import Dimension
-from nnbo_mip.space.arrays import FloatArray, as_floats
 from nnbo_mip.space.dimensions import Real
 from nnbo_mip.space.domain import Domain
 

@@ -20,9 +20,9 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from nnbo_mip.errors import InputError
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.space.abstract import Dimension, NumericDimension
-from nnbo_mip.space.arrays import FloatArray
 from nnbo_mip.space.checks import as_real
 from nnbo_mip.space.dimensions import Categorical, Level
 from nnbo_mip.space.domain import ROW_SLACK

@@ -13,9 +13,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from nnbo_mip.errors import InputError
+from nnbo_mip.core.arrays import FloatArray, IntArray
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.space.abstract import Dimension, NumericDimension
-from nnbo_mip.space.arrays import FloatArray, IntArray
 from nnbo_mip.space.checks import as_real, as_whole, check_name, check_order, unwrapped
 from nnbo_mip.space.grid import Grid
 from nnbo_mip.space.scale import Scale

@@ -23,9 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.errors import InputError
-from nnbo_mip.space import propagation, repairing, rows, sampling, storage
-from nnbo_mip.space.arrays import (
+from nnbo_mip.core.arrays import (
     BoolArray,
     FloatArray,
     as_finite_vector,
@@ -33,6 +31,8 @@ from nnbo_mip.space.arrays import (
     as_points,
     frozen,
 )
+from nnbo_mip.core.errors import InputError
+from nnbo_mip.space import propagation, repairing, rows, sampling, storage
 from nnbo_mip.space.grid import Grid as Grid
 from nnbo_mip.space.hole_faces import HoleFaces
 from nnbo_mip.space.holes import Holes as Holes

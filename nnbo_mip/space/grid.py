@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.errors import InputError
-from nnbo_mip.space.arrays import FloatArray, IntArray, as_finite_vector, frozen
+from nnbo_mip.core.arrays import FloatArray, IntArray, as_finite_vector, frozen
+from nnbo_mip.core.errors import InputError
 
 MAX_COUNT = 2**48
 """Largest number of values of a uniform grid: indices computed in float64 are then exact

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nnbo_mip.space.arrays import BoolArray, FloatArray, IntArray
+from nnbo_mip.core.arrays import BoolArray, FloatArray, IntArray
 from nnbo_mip.space.grid import Grid
 from nnbo_mip.space.holes import Holes
 

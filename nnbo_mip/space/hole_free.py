@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nnbo_mip.space.arrays import FloatArray
+from nnbo_mip.core.arrays import FloatArray
 
 if TYPE_CHECKING:
     from nnbo_mip.space.domain import Domain

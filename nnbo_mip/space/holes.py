@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.errors import InputError
-from nnbo_mip.space.arrays import BoolArray, FloatArray, as_floats, as_points, frozen
+from nnbo_mip.core.arrays import BoolArray, FloatArray, as_floats, as_points, frozen
+from nnbo_mip.core.errors import InputError
 
 COMPARISONS_AT_ONCE = 1 << 22
 """Pairs of points and holes that are compared in one array."""

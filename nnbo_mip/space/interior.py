@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nnbo_mip.space.arrays import BoolArray, FloatArray
+from nnbo_mip.core.arrays import BoolArray, FloatArray
 from nnbo_mip.space.program import Program, formulate
 from nnbo_mip.space.repairing import SLACK_SHARES, corrected, repair, round_to_domain
 from nnbo_mip.space.rows import RowSystem

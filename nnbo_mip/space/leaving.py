@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nnbo_mip.space.arrays import FloatArray
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.space.repairing import repair_solid, round_to_domain
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from nnbo_mip.errors import InputError
-from nnbo_mip.space.arrays import as_floats, as_points
+from nnbo_mip.core.arrays import as_floats, as_points
+from nnbo_mip.core.errors import InputError
 
 
 def read_array(x: object, dimension: int) -> tuple[list[Sequence[Any]], bool]:

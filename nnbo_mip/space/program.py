@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nnbo_mip.space.arrays import BoolArray, FloatArray, IntArray
+from nnbo_mip.core.arrays import BoolArray, FloatArray, IntArray
 from nnbo_mip.space.rows import RowSystem
 
 if TYPE_CHECKING:

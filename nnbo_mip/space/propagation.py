@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.errors import InputError
-from nnbo_mip.space.arrays import BoolArray, FloatArray, as_floats
+from nnbo_mip.core.arrays import BoolArray, FloatArray, as_floats
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.space.grid import Grid
 from nnbo_mip.space.rows import SMALLEST_SUBNORMAL, UNIT_ROUNDOFF, summation_error
 

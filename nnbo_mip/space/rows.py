@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from nnbo_mip.space.arrays import BoolArray, FloatArray
+from nnbo_mip.core.arrays import BoolArray, FloatArray
 
 UNIT_ROUNDOFF = 2.0**-53
 SMALLEST_SUBNORMAL = 2.0**-1074

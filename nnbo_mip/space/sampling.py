@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nnbo_mip.errors import InputError
-from nnbo_mip.space.arrays import FloatArray
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.space.hole_free import hole_free_boxes, sizes
 from nnbo_mip.space.interior import find_start
 from nnbo_mip.space.repairing import corrected

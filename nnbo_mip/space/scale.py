@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from nnbo_mip.space.arrays import FloatArray
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.space.grid import Grid
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.errors import InputError
+from nnbo_mip.core.arrays import FloatArray, as_finite_vector, as_floats
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.space import coercion, storage
 from nnbo_mip.space.abstract import Dimension, NumericDimension
-from nnbo_mip.space.arrays import FloatArray, as_finite_vector, as_floats
 from nnbo_mip.space.constraints import LinearConstraint, as_constraints, model_rows, raw_rows
 from nnbo_mip.space.dimensions import Categorical, Real
 from nnbo_mip.space.domain import Domain

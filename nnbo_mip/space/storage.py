@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nnbo_mip.errors import FileFormatError, InputError
+from nnbo_mip.core.arrays import as_floats
+from nnbo_mip.core.errors import FileFormatError, InputError
 from nnbo_mip.space.abstract import Dimension
-from nnbo_mip.space.arrays import as_floats
 from nnbo_mip.space.dimensions import Categorical, Integer, Real
 from nnbo_mip.space.grid import Grid
 from nnbo_mip.space.holes import Holes

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nnbo_mip.space.arrays import BoolArray, FloatArray, IntArray
+from nnbo_mip.core.arrays import BoolArray, FloatArray, IntArray
 from nnbo_mip.space.interior import Start, null_space
 from nnbo_mip.space.program import coupled_columns
 from nnbo_mip.space.rows import RowSystem

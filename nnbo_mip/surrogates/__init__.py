@@ -8,10 +8,10 @@
 
 from __future__ import annotations
 
-from nnbo_mip.surrogates.abstract import Belief, Capability, Local, Surrogate
-from nnbo_mip.surrogates.families import registry
-from nnbo_mip.surrogates.observations import Observations, Standardization
-from nnbo_mip.surrogates.storage import load
+from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, Surrogate
+from nnbo_mip.surrogates.base.families import registry
+from nnbo_mip.surrogates.base.observations import Observations, Standardization
+from nnbo_mip.surrogates.base.storage import load
 
 __all__ = [
     "Belief",

@@ -28,9 +28,9 @@ from nnbo_mip.acquisitions import (
     Trend,
     create,
 )
-from nnbo_mip.errors import InputError, UnsupportedError
-from nnbo_mip.heads import RatioHead
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import InputError, UnsupportedError
+from nnbo_mip.scores.base.abstract import RatioHead
 from nnbo_mip.surrogates import Belief, Capability
 from nnbo_mip.testing.analytic_belief import AnalyticBelief
 

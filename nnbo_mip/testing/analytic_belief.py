@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, ndtri
 
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.surrogates.abstract import Belief, Capability, Local, check_scale
-from nnbo_mip.surrogates.mixture import Mixture, MixtureSlopes
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, check_scale
+from nnbo_mip.surrogates.base.mixture import Mixture, MixtureSlopes
 
 ALL = frozenset(
     {

@@ -18,9 +18,9 @@ import numpy as np
 import pytest
 
 from nnbo_mip.acquisitions import Criterion, create
-from nnbo_mip.errors import InputError, UnsupportedError
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.maximizers.maximize import maximize
-from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.space.grid import Grid
 from nnbo_mip.surrogates import Belief, Capability

@@ -27,9 +27,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from nnbo_mip.errors import InputError, NnboError
-from nnbo_mip.network.affine import Affine
-from nnbo_mip.network.graph import Network
+from nnbo_mip.core.errors import InputError, NnboError
+from nnbo_mip.network.graph.affine import Affine
+from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.space.domain import Domain
 
 Form: TypeAlias = list[int]

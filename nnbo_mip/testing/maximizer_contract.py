@@ -20,11 +20,13 @@ import numpy as np
 import pytest
 
 from nnbo_mip.acquisitions import create as create_acquisition
-from nnbo_mip.errors import NnboError, UnsupportedError
-from nnbo_mip.exact.heads.answer import SMALLEST_SCORE
-from nnbo_mip.heads import EmpiricalImprovement, ExpectedImprovement, ProbabilityOfImprovement
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import NnboError, UnsupportedError
+from nnbo_mip.exact.scores.answer import SMALLEST_SCORE
 from nnbo_mip.maximizers import Abilities, Maximizer, Proposal, Request, Target, create
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
+from nnbo_mip.scores.functions.improvement import ExpectedImprovement
+from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.space.grid import Grid
 from nnbo_mip.surrogates import Belief, Capability

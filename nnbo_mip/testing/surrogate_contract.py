@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nnbo_mip.errors import InputError, UnsupportedError
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.surrogates import Belief, Capability, Surrogate, load
 
 RELATIVE = 1e-9

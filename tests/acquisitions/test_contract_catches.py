@@ -11,13 +11,11 @@ import pytest
 from nnbo_mip.acquisitions import Acquisition, Evidence, Head, Trend
 from nnbo_mip.acquisitions.ei import Ei
 from nnbo_mip.acquisitions.mean import Mean
-from nnbo_mip.heads import (
-    ExpectedImprovement,
-    LinearHead,
-    ProbabilityOfImprovement,
-    QuantileImprovement,
-)
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.scores.functions.improvement import ExpectedImprovement
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.functions.noisy import QuantileImprovement
+from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
 from nnbo_mip.surrogates import Belief
 from nnbo_mip.testing.acquisition_contract import AcquisitionContract
 

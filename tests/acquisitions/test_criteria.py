@@ -15,8 +15,8 @@ from nnbo_mip.acquisitions import Criterion
 from nnbo_mip.acquisitions.conditional_likelihood import NUGGET, conditional, correlation, joint
 from nnbo_mip.acquisitions.gp_cl import GoalSeeking, GpCl
 from nnbo_mip.acquisitions.nn_cl import JointTraining, NnCl
-from nnbo_mip.errors import InputError, UnsupportedError
-from nnbo_mip.surrogates.gp_kernels import Kernel
+from nnbo_mip.core.errors import InputError, UnsupportedError
+from nnbo_mip.surrogates.gp.kernels import Kernel
 from nnbo_mip.testing.criterion_contract import CriterionContract
 
 

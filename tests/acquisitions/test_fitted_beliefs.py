@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import norm
 
 import nnbo_mip as nm
-from nnbo_mip.errors import UnsupportedError
+from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.surrogates import Belief
 
 SURROGATES = {

@@ -11,15 +11,12 @@ from scipy.special import ndtri
 
 import nnbo_mip as nm
 from nnbo_mip.acquisitions import MemberHead, Scorer
-from nnbo_mip.errors import InputError, UnsupportedError
-from nnbo_mip.heads import (
-    AugmentedEI,
-    ExpectedImprovement,
-    LinearHead,
-    MaxValueEntropy,
-    ProbabilityOfImprovement,
-    QuantileImprovement,
-)
+from nnbo_mip.core.errors import InputError, UnsupportedError
+from nnbo_mip.scores.functions.entropy import MaxValueEntropy
+from nnbo_mip.scores.functions.improvement import ExpectedImprovement
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.functions.noisy import AugmentedEI, QuantileImprovement
+from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
 from nnbo_mip.surrogates import Belief, Capability
 from nnbo_mip.testing.analytic_belief import ALL, AnalyticBelief
 

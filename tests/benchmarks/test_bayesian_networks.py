@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks.bayesian_networks import forrester, regression, truth
-from benchmarks.order_preserving import TARGETS
+from benchmarks.bayesian_networks.__main__ import forrester, regression, truth
+from benchmarks.bayesian_networks.order_preserving import TARGETS
 
 
 def test_a_constant_misses_the_smooth_test_by_thirty_percent() -> None:

@@ -12,8 +12,8 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 
 import nnbo_mip as nm
-from benchmarks import calibration
-from benchmarks.calibration_metrics import (
+from benchmarks.calibration import __main__ as calibration
+from benchmarks.calibration.metrics import (
     LEAST_STD,
     LEVELS,
     Scores,

@@ -8,11 +8,11 @@ import math
 import numpy as np
 import pytest
 
-from benchmarks import density_ratios
-from benchmarks.density_runs import METHODS, regrets
-from benchmarks.density_toy import GRID, drawn, errors, exact_ratio, kernel_densities
+from benchmarks.density_ratios import __main__ as density_ratios
+from benchmarks.density_ratios.runs import METHODS, regrets
+from benchmarks.density_ratios.toy import GRID, drawn, errors, exact_ratio, kernel_densities
 from benchmarks.hyperband import Rung, brackets
-from nnbo_mip.surrogates.ratios.boosting_classifier import BoostingClassifier
+from nnbo_mip.surrogates.ratios.estimators.boosting_classifier import BoostingClassifier
 
 
 def test_the_exact_ratio_of_the_toy_peaks_where_it_should() -> None:

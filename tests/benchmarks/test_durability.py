@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks import durability, durability_run
+from benchmarks.durability import __main__ as durability
+from benchmarks.durability import run as durability_run
 
 
 def test_a_kill_loses_nothing(

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.functions import ackley, branin, levy, rosenbrock
+from benchmarks.certify.functions import ackley, branin, levy, rosenbrock
 
 
 def test_branin_at_its_three_maximizers() -> None:

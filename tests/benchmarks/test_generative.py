@@ -11,7 +11,7 @@ import pytest
 
 import nnbo_mip as nm
 from benchmarks import generative
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.surrogates import create
 
 

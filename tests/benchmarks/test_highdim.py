@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
-from benchmarks import highdim
-from benchmarks.highdim_cases import CASES, SAASBO
-from benchmarks.highdim_methods import METHODS, OURS, embeds
-from benchmarks.highdim_table import best_values, fifth, report, steps_table, values_table
-from benchmarks.regret_results import Results
-from benchmarks.regret_store import Run, Store
-from benchmarks.regret_unit import Unit, task_of
-from benchmarks.regret_worker import run
+from benchmarks.highdim import __main__ as highdim
+from benchmarks.highdim.cases import CASES, SAASBO
+from benchmarks.highdim.methods import METHODS, OURS, embeds
+from benchmarks.highdim.table import best_values, fifth, report, steps_table, values_table
+from benchmarks.regret.results import Results
+from benchmarks.regret.store import Run, Store
+from benchmarks.regret.unit import Unit, task_of
+from benchmarks.regret.worker import run
 
 QUICK: dict[str, Any] = {"surrogate": "brvfl:n_hidden=10", "maximizer": "random:evaluations=50"}
 

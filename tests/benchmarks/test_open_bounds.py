@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from benchmarks.cases import Case
+from benchmarks.certify.cases import Case
 from benchmarks.open_bounds import Snapshot, known_at, run, table
 from tests.exact.random_problems import random_problem
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.regret_methods import PEERS
-from benchmarks.regret_unit import Loop, Task, Unit, task_of
+from benchmarks.regret.methods import PEERS
+from benchmarks.regret.unit import Loop, Task, Unit, task_of
 
 pytestmark = pytest.mark.filterwarnings("default")  # theirs are not ours to mend
 

@@ -10,12 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import regret, regret_drawn, regret_methods, regret_runs, regret_worker
-from benchmarks.regret_plot import draw
-from benchmarks.regret_problems import FUNCTIONS
-from benchmarks.regret_results import Results
-from benchmarks.regret_store import Run, Store, pack
-from benchmarks.regret_unit import Task, Unit, task_of
+from benchmarks.regret import __main__ as regret
+from benchmarks.regret import drawn as regret_drawn
+from benchmarks.regret import methods as regret_methods
+from benchmarks.regret import runs as regret_runs
+from benchmarks.regret import worker as regret_worker
+from benchmarks.regret.plot import draw
+from benchmarks.regret.problems import FUNCTIONS
+from benchmarks.regret.results import Results
+from benchmarks.regret.store import Run, Store, pack
+from benchmarks.regret.unit import Task, Unit, task_of
 
 UNIT = Unit(
     suite="functions",
@@ -26,7 +30,7 @@ UNIT = Unit(
     evaluations=7,
     seed=0,
     time_limit=5.0,
-    runner="benchmarks.regret_drawn",
+    runner="benchmarks.regret.drawn",
     options={"kind": "sobol"},
     versions={"scipy": "1"},
 )
@@ -166,7 +170,7 @@ def test_what_is_not_finite_is_stored_as_none() -> None:
 def test_ours_is_asked_for_the_shared_starts_first() -> None:
     events: list[Any] = []
     options = {"surrogate": "brvfl:n_hidden=10", "maximizer": "random:evaluations=64"}
-    unit = replace(UNIT, runner="benchmarks.regret_ours", options=options)
+    unit = replace(UNIT, runner="benchmarks.regret.ours", options=options)
     regret_worker.run(unit, events.append)
     steps = [step for event in events for step in event["steps"]]
     assert [step["status"] for step in steps] == ["heuristic"] * 3

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from benchmarks.regret_ax import score_table, scores
-from benchmarks.regret_families import families_report
-from benchmarks.regret_problems import AX, FUNCTIONS, Case
-from benchmarks.regret_results import Results
-from benchmarks.regret_statistics import Difference, log10, traces
-from benchmarks.regret_store import Run
-from benchmarks.regret_table import report
-from benchmarks.regret_unit import Unit, sobol_points, task_of
-from benchmarks.regret_verdicts import Held, verdict_lines
-from nnbo_mip.lab.statistics_intervals import bootstrapped, interval_of, t_interval_of
+from benchmarks.regret.ax import score_table, scores
+from benchmarks.regret.families import families_report
+from benchmarks.regret.problems import AX, FUNCTIONS, Case
+from benchmarks.regret.results import Results
+from benchmarks.regret.statistics import Difference, log10, traces
+from benchmarks.regret.store import Run
+from benchmarks.regret.table import report
+from benchmarks.regret.unit import Unit, sobol_points, task_of
+from benchmarks.regret.verdicts import Held, verdict_lines
+from nnbo_mip.lab.statistics.intervals import bootstrapped, interval_of, t_interval_of
 
 BRANIN = replace(FUNCTIONS[0], starts=2, evaluations=4)
 HARTMANN6 = replace(FUNCTIONS[6], starts=2, evaluations=4)

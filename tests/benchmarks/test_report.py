@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.report import PEER_ROLES, Table, geometric_mean
-from benchmarks.results import Row, read_rows, write_rows
-from benchmarks.targets import targets
+from benchmarks.certify.report import PEER_ROLES, Table, geometric_mean
+from benchmarks.certify.results import Row, read_rows, write_rows
+from benchmarks.certify.targets import targets
 
 
 def row(network: str, entrant: str, seconds: float, **changes) -> Row:

@@ -7,13 +7,14 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks import certify, soundness
-from benchmarks.measure import Job, run
-from benchmarks.nets import trained
-from benchmarks.results import read_rows
-from benchmarks.train_nets import Recipe
-from nnbo_mip.errors import FileFormatError
-from nnbo_mip.network.graph import Network
+from benchmarks.certify import __main__ as certify
+from benchmarks.certify.measure import Job, run
+from benchmarks.certify.nets import trained
+from benchmarks.certify.results import read_rows
+from benchmarks.certify.train_nets import Recipe
+from benchmarks.soundness import __main__ as soundness
+from nnbo_mip.core.errors import FileFormatError
+from nnbo_mip.network.graph.graph import Network
 
 RECIPES = tuple(Recipe(kind, "levy", 2, 1, 4, steps=30) for kind in ("mlp", "rvfl", "ens5", "nomu"))
 

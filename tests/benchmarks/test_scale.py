@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import nnbo_mip as nm
-from benchmarks.scale import lines_of
-from benchmarks.scale_store import METHODS, PROBLEMS, STARTS, STEPS, store_part
-from benchmarks.scale_units import local_part
+from benchmarks.scale.__main__ import lines_of
+from benchmarks.scale.store import METHODS, PROBLEMS, STARTS, STEPS, store_part
+from benchmarks.scale.units import local_part
 
 
 def test_units_are_run_and_their_overhead_is_what_is_left_of_the_wall_time(
@@ -20,7 +20,7 @@ def test_units_are_run_and_their_overhead_is_what_is_left_of_the_wall_time(
     try:
         figures = local_part(tmp_path / "results.db", 6)
     finally:  # the experiment imported a problem, which other tests must not meet
-        del sys.modules["benchmarks.scale_problem"]
+        del sys.modules["benchmarks.scale.problem"]
         nm.problems.unregister("sleeping")
     assert figures["units"] == figures["finished"] == 6
     each = 2 * figures["wall_seconds"] / 6

@@ -3,11 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.large_nomu import large_nomu
-from benchmarks.nomu import ucb
-from benchmarks.sequential import evaluate, fold_skips
-from nnbo_mip.network.affine import Affine
-from nnbo_mip.network.graph import Network
+from benchmarks.certify.large_nomu import large_nomu
+from benchmarks.certify.nomu import ucb
+from benchmarks.certify.sequential import evaluate, fold_skips
+from nnbo_mip.network.graph.affine import Affine
+from nnbo_mip.network.graph.graph import Network
 
 LOWER = np.array([-3.0, 0.5, 99.0])
 UPPER = np.array([-1.0, 4.0, 101.0])

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.fuzz_beliefs import FAMILIES, RATIOS, BeliefCase, draw
+from benchmarks.soundness.beliefs import FAMILIES, RATIOS, BeliefCase, draw
 from benchmarks.soundness_beliefs import VIOLATION, attacked, fitted, judged, main, maximized
 from nnbo_mip.space.domain import Domain
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nnbo_mip.lab.experiment import read_experiment
+from nnbo_mip.lab.plan.experiment import read_experiment
 
 FILES = sorted((Path(__file__).parents[2] / "benchmarks" / "sources").glob("*.toml"))
 

@@ -7,14 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import (
-    sources_claims_000,
-    sources_claims_004,
-    sources_claims_rest,
-    sources_maximizers,
-    sources_results,
-)
-from benchmarks.sources_claims import (
+from benchmarks.sources import claims_000 as sources_claims_000
+from benchmarks.sources import claims_004 as sources_claims_004
+from benchmarks.sources import claims_rest as sources_claims_rest
+from benchmarks.sources import maximizers as sources_maximizers
+from benchmarks.sources import results as sources_results
+from benchmarks.sources.claims import (
     HELD,
     NOT_HELD,
     PARTLY,
@@ -24,7 +22,7 @@ from benchmarks.sources_claims import (
     counted,
     shared,
 )
-from benchmarks.sources_runs import Runs, gathered, kept, merged, read
+from benchmarks.sources.runs import Runs, gathered, kept, merged, read
 from tests.lab import stores
 
 KEPT = read(sources_results.DATA)
@@ -32,7 +30,7 @@ KEPT = read(sources_results.DATA)
 
 @pytest.mark.parametrize(("name", "table"), [*sources_results.tables(KEPT)])
 def test_the_tables_are_those_of_the_runs(name: str, table: str) -> None:
-    assert sources_results.written(name) == table, "run python -m benchmarks.sources_results"
+    assert sources_results.written(name) == table, "run python -m benchmarks.sources.results"
 
 
 def test_what_is_gathered_is_what_a_store_holds(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks import training
-from benchmarks.training_rows import Row, duration, markdown, median_cpu_seconds
+from benchmarks.training import __main__ as training
+from benchmarks.training.rows import Row, duration, markdown, median_cpu_seconds
 
 
 def test_a_row_says_whether_its_target_was_met() -> None:

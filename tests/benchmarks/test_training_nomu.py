@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.training_nomu import nomu_rows
-from benchmarks.training_nomu_ways import by_hand, by_modules
+from benchmarks.training.nomu import nomu_rows
+from benchmarks.training.nomu_ways import by_hand, by_modules
 from nnbo_mip.surrogates import Observations, Standardization
-from nnbo_mip.surrogates.nomu import Nomu
-from nnbo_mip.surrogates.training import train
+from nnbo_mip.surrogates.ensembles.training import train
+from nnbo_mip.surrogates.nomu.nomu import Nomu
 
 
 def test_every_way_minimizes_the_same_loss() -> None:

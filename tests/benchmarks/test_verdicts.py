@@ -5,10 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from benchmarks.exact_value import exact_value
-from benchmarks.fuzz_nets import FuzzCase, draw
-from benchmarks.verdicts import Oracle, Record, violations
-from nnbo_mip.network.graph import Network
+from benchmarks.soundness.exact_value import exact_value
+from benchmarks.soundness.nets import FuzzCase, draw
+from benchmarks.soundness.verdicts import Oracle, Record, violations
+from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.space.domain import Domain
 
 GAP = 1e-4

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 import nnbo_mip as nm
+from nnbo_mip.core.errors import InputError, MissingExtraError
 from nnbo_mip.drawing import draw_comparison
 from nnbo_mip.drawing.comparison import MARGIN
 from nnbo_mip.drawing.marks import marks
-from nnbo_mip.errors import InputError, MissingExtraError
+from nnbo_mip.maximizers.base.proposal import Proposal
 from nnbo_mip.maximizers.comparison import Comparison, ComparisonRow
-from nnbo_mip.maximizers.proposal import Proposal
 from tests.drawing.figures import marked, panels
 
 

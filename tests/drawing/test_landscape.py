@@ -12,9 +12,9 @@ import nnbo_mip as nm
 from nnbo_mip.drawing import landscape as module
 from nnbo_mip.drawing.landscape import Landscape
 from nnbo_mip.drawing.marks import marks
+from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.maximizers.comparison import Comparison
-from nnbo_mip.maximizers.target import Target
-from nnbo_mip.surrogates.abstract import Belief
+from nnbo_mip.surrogates.base.abstract import Belief
 from tests.drawing.figures import marked, panels
 
 

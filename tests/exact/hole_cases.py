@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nnbo_mip.exact.problem import Problem
+from nnbo_mip.exact.search.problem import Problem
 from nnbo_mip.space.domain import Domain, Grid, Holes
 from tests.exact.random_problems import random_network
 
@@ -69,7 +69,7 @@ def _holes(
 
 def peak(d: int, seed: int) -> tuple[Problem, np.ndarray]:
     """Return a network with its maximum 1 at a point inside [-1, 1]^d, and that point."""
-    from nnbo_mip.network.graph import Network
+    from nnbo_mip.network.graph.graph import Network
 
     rng = np.random.default_rng(seed)
     top = rng.uniform(-0.5, 0.5, d)

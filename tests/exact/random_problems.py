@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.network.affine import Affine
-from nnbo_mip.network.graph import Network
+from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.network.graph.affine import Affine
+from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.space.domain import Domain, Grid
 
 

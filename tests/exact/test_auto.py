@@ -5,9 +5,9 @@ import pytest
 
 from nnbo_mip.exact import auto
 from nnbo_mip.exact.auto import AutoOptions
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.network.graph import Network
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.space.domain import Domain, Grid
 from nnbo_mip.testing.exact_maximum import exact_maximum
 from tests.exact.random_problems import mixed_domain, random_network, random_problem

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nnbo_mip.errors import InputError
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.exact.branching import boxes, phases
 from nnbo_mip.exact.branching.boxes import BoxOptions
 from nnbo_mip.exact.branching.phases import PhaseOptions
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.network.graph import Network
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.space.domain import Domain, Grid
 from nnbo_mip.testing.exact_maximum import exact_maximum
 from tests.exact.random_problems import mixed_domain, random_network, random_problem

@@ -17,11 +17,11 @@ import pytest
 from scipy.optimize import Bounds
 
 import nnbo_mip as nm
+from nnbo_mip.core.interruption import interruptible
 from nnbo_mip.exact import methods
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.exact.result import EngineResult
-from nnbo_mip.interruption import interruptible
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.exact.search.result import EngineResult
 from tests.exact.claims import certified, tent, two_outputs
 
 METHODS = sorted(methods.METHODS)

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
+from nnbo_mip.exact.check import CheckResult
 from nnbo_mip.exact.checking import reproof
-from nnbo_mip.exact.checking.check import CheckResult
 from nnbo_mip.exact.methods import METHODS
-from nnbo_mip.network.affine import Affine
+from nnbo_mip.network.graph.affine import Affine
 from tests.exact.claims import certified, tent, two_outputs
 
 BOX = nm.Space.box([1.0], [7.0])

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nnbo_mip.exact.checking.dyadic import Dyadic, ExactNetwork
-from nnbo_mip.network.affine import Affine
-from nnbo_mip.network.graph import Network
+from nnbo_mip.network.graph.affine import Affine
+from nnbo_mip.network.graph.graph import Network
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 MODERATE = st.floats(-1e30, 1e30) | st.sampled_from([5e-324, -2.3e-310, 1e-300, 0.0, -0.0])

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nnbo_mip.errors import InputError
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.exact import enumeration
 from nnbo_mip.exact.enumeration import EnumerateOptions
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.network.affine import Affine
-from nnbo_mip.network.graph import Network
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.network.graph.affine import Affine
+from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.space.domain import Domain, Grid
 from nnbo_mip.testing import exact_maximum
 from tests.exact.random_problems import mixed_domain, random_network, random_problem

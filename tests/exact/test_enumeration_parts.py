@@ -15,8 +15,8 @@ from nnbo_mip.exact.enumeration.plan import make_plan
 from nnbo_mip.exact.enumeration.planes import upper_plane
 from nnbo_mip.exact.enumeration.rows import Rows
 from nnbo_mip.exact.enumeration.simplices import Geometry, children
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.network.graph import Network
+from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.space.domain import Domain, Grid
 from nnbo_mip.testing import exact_maximum
 from tests.exact.random_problems import random_network, random_problem

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
-from nnbo_mip.exact.bounds.preactivations import proven_bounds
 from nnbo_mip.exact.branching import phases
+from nnbo_mip.exact.branching.preactivations import proven_bounds
 from nnbo_mip.exact.enumeration.rows import Rows
 from nnbo_mip.exact.enumeration.simplices import Geometry
 from nnbo_mip.exact.formulation import FORMULATIONS, encode
 from nnbo_mip.exact.formulation.export import export
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.primal import climb
-from nnbo_mip.exact.primal_holes import boxes_beside
-from nnbo_mip.exact.problem import Problem
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.primal import climb
+from nnbo_mip.exact.search.primal_holes import boxes_beside
+from nnbo_mip.exact.search.problem import Problem
 from nnbo_mip.space.domain import Domain, Grid, Holes
 from nnbo_mip.testing.exact_maximum import exact_maximum
 from tests.exact.hole_cases import hole_case, peak
@@ -301,7 +301,7 @@ def test_a_long_phase_search_cuts_nodes_at_holes() -> None:
         assert result.value >= best.value - 1e-4 * max(1.0, abs(best.value))
 
 
-@pytest.mark.filterwarnings("ignore::nnbo_mip.errors.UncertifiedWarning")
+@pytest.mark.filterwarnings("ignore::nnbo_mip.core.errors.UncertifiedWarning")
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 @pytest.mark.parametrize("seed", range(12))
 def test_programs_hold_admissible_points_and_none_in_a_hole(formulation: str, seed: int) -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from nnbo_mip.exact.bounds.interval import head_interval, interval_bounds
-from nnbo_mip.network.affine import Affine
-from nnbo_mip.network.graph import Network
+from nnbo_mip.network.graph.affine import Affine
+from nnbo_mip.network.graph.graph import Network
 from tests.exact.random_problems import random_problem
 
 

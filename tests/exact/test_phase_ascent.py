@@ -10,9 +10,9 @@ from nnbo_mip.exact.bounds.similar_programs import bound_similar
 from nnbo_mip.exact.branching.ascent_nodes import CHUNK, AscentNodes, NodeHeap, as_rows, tiled
 from nnbo_mip.exact.branching.phase_ascent import AscentOptions, AscentSearch, is_for_ascent
 from nnbo_mip.exact.branching.phases import PhaseOptions, solve, undecided_system
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.network.graph import Network
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.testing.exact_maximum import exact_maximum
 from tests.exact.random_problems import random_problem

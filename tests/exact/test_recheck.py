@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.recheck import recheck
 from nnbo_mip.exact.checking.recheck_phases import recheck_phases
 from nnbo_mip.exact.checking.sweep import Recheck
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.network.affine import Affine, FloatArray
-from nnbo_mip.network.graph import Network
+from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.network.graph.affine import Affine
+from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.space.domain import Domain, Grid
 
 SECONDS = 60.0

@@ -13,7 +13,7 @@ from nnbo_mip.exact.checking.recheck_holes import Holes
 from nnbo_mip.exact.checking.recheck_phases import recheck_phases
 from nnbo_mip.exact.checking.reproof import reprove
 from nnbo_mip.exact.checking.sweep import Recheck
-from nnbo_mip.exact.problem import Problem
+from nnbo_mip.exact.search.problem import Problem
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.space.domain import Holes as DomainHoles
 from nnbo_mip.testing.exact_maximum import exact_maximum

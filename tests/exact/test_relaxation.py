@@ -6,7 +6,7 @@ import pytest
 from nnbo_mip.exact.bounds.compiled_relaxation import CompiledRelaxer
 from nnbo_mip.exact.bounds.planes import largest_on_domain
 from nnbo_mip.exact.bounds.relaxation import Relaxer
-from nnbo_mip.exact.problem import Problem
+from nnbo_mip.exact.search.problem import Problem
 from tests.exact.random_problems import mixed_domain, random_network, random_problem
 
 SHAPES = [((6,), False), ((7, 5), False), ((6, 5, 4), False), ((5, 4, 4), True)]

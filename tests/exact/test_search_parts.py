@@ -7,15 +7,15 @@ import math
 import numpy as np
 import pytest
 
-from nnbo_mip.errors import InputError
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.exact.branching import boxes
 from nnbo_mip.exact.branching.frontier import WORKING_SIZE, Frontier
 from nnbo_mip.exact.branching.splitting import Splitter
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.primal import climb, gradient_ascent
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.exact.result import cutoff, gap_closed
-from nnbo_mip.network.graph import Network
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.primal import climb, gradient_ascent
+from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.exact.search.result import cutoff, gap_closed
+from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.space.domain import Domain, Grid
 from tests.exact.random_problems import mixed_domain, random_network, random_problem
 

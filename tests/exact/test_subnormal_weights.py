@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.bounds.compiled_relaxation import CompiledRelaxer
-from nnbo_mip.exact.bounds.preactivations import proven_bounds
 from nnbo_mip.exact.bounds.relaxation import Relaxer
+from nnbo_mip.exact.branching.preactivations import proven_bounds
 from nnbo_mip.exact.checking.recheck_bounds import BoxBounder
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.problem import Problem
 
 Layers = list[tuple[FloatArray, FloatArray]]
 SIZES = (5e-324, 1e-310, 1e-308, 1e-250, 1e-160, 1e-60, 1.0, 1.0, 1e3, 1e30)

@@ -1,16 +1,16 @@
 """Cases on which an engine once claimed something false, and what it must claim instead.
 
-Each is a draw of `benchmarks.fuzz_nets`; the judge is the enumeration in integer arithmetic.
+Each is a draw of `benchmarks.soundness.nets`; the judge is the enumeration in integer arithmetic.
 """
 
 from __future__ import annotations
 
 import pytest
 
-from benchmarks.fuzz_nets import draw
+from benchmarks.soundness.nets import draw
 from nnbo_mip.exact.branching import boxes, phases
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.problem import Problem
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.problem import Problem
 from nnbo_mip.testing.exact_maximum import exact_maximum
 
 # Boxes were shrunk without settling what was cut off: bounds were too small by an ulp.

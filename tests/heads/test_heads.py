@@ -12,22 +12,15 @@ from scipy.integrate import quad
 from scipy.special import ndtri
 from scipy.stats import norm
 
-from nnbo_mip.errors import InputError
-from nnbo_mip.heads import (
-    AugmentedEI,
-    EmpiricalImprovement,
-    ExpectedImprovement,
-    LinearHead,
-    MaxValueEntropy,
-    MomentHead,
-    ProbabilityOfImprovement,
-    QuantileImprovement,
-    Trend,
-)
-from nnbo_mip.heads.entropy import CEILING, LARGEST_U
-from nnbo_mip.heads.improvement import LEVEL_ERROR
-from nnbo_mip.heads.probability import RATIO_ERROR
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import InputError
+from nnbo_mip.scores.base.abstract import MomentHead, Trend
+from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
+from nnbo_mip.scores.functions.entropy import CEILING, LARGEST_U, MaxValueEntropy
+from nnbo_mip.scores.functions.improvement import LEVEL_ERROR, ExpectedImprovement
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.functions.noisy import AugmentedEI, QuantileImprovement
+from nnbo_mip.scores.functions.probability import RATIO_ERROR, ProbabilityOfImprovement
 
 CASES = [(1.2, 0.5), (-0.7, 0.3), (0.4, 2.0), (0.5, 0.01), (-2.0, 1.0)]
 THRESHOLD = 0.4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nnbo_mip.lab.store import opened
+from nnbo_mip.lab.store.store import opened
 from tests.lab.stores import answer, failure, plan_of, planned
 
 FACTORS = {"gp": 0.25, "nomu": 0.5, "random": 1.0}

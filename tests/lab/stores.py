@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from nnbo_mip.lab.answer import Answer, Attempt
-from nnbo_mip.lab.plan import Plan, PlannedUnit
-from nnbo_mip.lab.store import opened
-from nnbo_mip.lab.unit import Unit
+from nnbo_mip.lab.plan.plan import Plan, PlannedUnit
+from nnbo_mip.lab.plan.unit import Unit
+from nnbo_mip.lab.store.answer import Answer, Attempt
+from nnbo_mip.lab.store.store import opened
 
 STEP: dict[str, Any] = {
     "status": "optimal",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from nnbo_mip.cli_space_file import read_space
-from nnbo_mip.lab.experiment import KEYS, planned
-from nnbo_mip.lab.methods import OPTIONS
-from nnbo_mip.lab.schema import TABLES
+from nnbo_mip.cli.space_file import read_space
+from nnbo_mip.lab.plan.experiment import KEYS, planned
+from nnbo_mip.lab.plan.methods import OPTIONS
+from nnbo_mip.lab.store.schema import TABLES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "lab.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```toml\n(.*?)```", PAGE, flags=re.DOTALL)

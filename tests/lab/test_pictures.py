@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nnbo_mip.errors import InputError
-from nnbo_mip.lab.findings import ProblemFindings, Sample
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.lab.pictures.belief import BeliefLine, acquisition, belief
 from nnbo_mip.lab.pictures.contours import Surface, contour, points
 from nnbo_mip.lab.pictures.drawn import draw
@@ -27,7 +26,8 @@ from nnbo_mip.lab.pictures.picture import (
 )
 from nnbo_mip.lab.pictures.ranks import critical_difference
 from nnbo_mip.lab.pictures.regret import boxes, outliers, regret, thinned
-from nnbo_mip.lab.statistics_tests import friedman
+from nnbo_mip.lab.statistics.findings import ProblemFindings, Sample
+from nnbo_mip.lab.statistics.tests import friedman
 
 COLORS = {"a": 0, "b": 1}
 

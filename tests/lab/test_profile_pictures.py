@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nnbo_mip.lab.findings import Findings
 from nnbo_mip.lab.pictures import drawn
 from nnbo_mip.lab.pictures.picture import Line, Picture
 from nnbo_mip.lab.pictures.profiles import data, performance
-from nnbo_mip.lab.results import Results
+from nnbo_mip.lab.statistics.findings import Findings
+from nnbo_mip.lab.store.results import Results
 from tests.lab.reported import FACTORS, written
 
 COLORS = {method: place for place, method in enumerate(FACTORS)}

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from nnbo_mip.cli_app import app
-from nnbo_mip.lab.findings import Findings
+from nnbo_mip.cli.app import app
 from nnbo_mip.lab.report.html import number, percent, table
 from nnbo_mip.lab.report.pages import Page, slug, unique
 from nnbo_mip.lab.report.state import warnings
-from nnbo_mip.lab.results import Results
-from nnbo_mip.lab.store import opened
+from nnbo_mip.lab.statistics.findings import Findings
+from nnbo_mip.lab.store.results import Results
+from nnbo_mip.lab.store.store import opened
 from tests.lab.reported import written
 from tests.lab.stores import plan_of, planned
 

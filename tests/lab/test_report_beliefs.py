@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nnbo_mip.errors import UnsupportedError
-from nnbo_mip.lab.answer import Answer, Attempt
-from nnbo_mip.lab.experiment import read_experiment
+from nnbo_mip.core.errors import UnsupportedError
+from nnbo_mip.lab.plan.experiment import read_experiment
 from nnbo_mip.lab.report.repeated import repeated_beliefs
 from nnbo_mip.lab.report.writing import write_report
-from nnbo_mip.lab.results import Results
-from nnbo_mip.lab.store import opened
-from nnbo_mip.lab.unit_run import run_unit
+from nnbo_mip.lab.run.unit_run import run_unit
+from nnbo_mip.lab.store.answer import Answer, Attempt
+from nnbo_mip.lab.store.results import Results
+from nnbo_mip.lab.store.store import opened
 
 EXPERIMENT = """
 name = "small"

@@ -185,7 +185,7 @@ def test_an_empty_or_begun_experiment_is_a_page_too(tmp_path: Path, finished: in
 
 
 def test_labels_are_texts_whatever_they_hold(tmp_path: Path) -> None:
-    from nnbo_mip.lab.store import opened as store_at
+    from nnbo_mip.lab.store.store import opened as store_at
     from tests.lab.stores import answer, plan_of, planned
 
     label = "</script><img src=x onerror=problems.push('run')>&amp;"

@@ -19,13 +19,13 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import nnbo_mip as nm
-from nnbo_mip.cli_app import app
-from nnbo_mip.lab.results import Results
+from nnbo_mip.cli.app import app
+from nnbo_mip.lab.store.results import Results
 from tests.lab import hooks
+from tests.lab.run.test_local_pool import is_alive
 from tests.lab.stores import made
-from tests.lab.test_local_pool import is_alive
 
-MAIN = "from nnbo_mip.cli import main; main()"
+MAIN = "from nnbo_mip.cli.main import main; main()"
 COMMAND = [sys.executable, "-P", "-c", MAIN, "run", "hooks.toml", "--workers", "2"]
 
 
@@ -191,7 +191,7 @@ def test_a_store_that_cannot_be_used(folder: Path) -> None:
 
 def test_a_cluster_that_is_not_there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr("nnbo_mip.lab.dask_cluster.PATIENCE", 0.2)
+    monkeypatch.setattr("nnbo_mip.lab.run.dask_cluster.PATIENCE", 0.2)
     (folder / "hooks.toml").write_text(hooks.experiment("['misbehaving']"))
     result = run("hooks.toml --dask tcp://127.0.0.1:9")
     assert result.exit_code == 4

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import nnbo_mip as nm
-from nnbo_mip.cli_app import app
-from nnbo_mip.heads.objective import Objective
+from nnbo_mip.cli.app import app
+from nnbo_mip.scores.objective import Objective
 
 SPACE = """
 [[dimensions]]

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from nnbo_mip.loop.optimizer import BayesianOptimizer
-from nnbo_mip.loop.suggestion import Suggestion
-from nnbo_mip.maximizers.proposal import Proposal
+from nnbo_mip.loop.record.suggestion import Suggestion
+from nnbo_mip.maximizers.base.proposal import Proposal
 from nnbo_mip.space import Space
 
 BOX = Space.box([99.0, -3.0], [101.0, -1.0])

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import nnbo_mip as nm
-from nnbo_mip.loop.settings import DOORS, Settings
+from nnbo_mip.loop.settings.settings import DOORS, Settings
 from nnbo_mip.space import Space
-from nnbo_mip.surrogates.families import registry as surrogates
+from nnbo_mip.surrogates.base.families import registry as surrogates
 
 PAGE = (Path(__file__).parents[2] / "docs" / "choosing.md").read_text(encoding="utf-8")
 

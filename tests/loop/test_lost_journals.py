@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
-from nnbo_mip.loop import journal as journal_module
 from nnbo_mip.loop.optimizer import BayesianOptimizer
+from nnbo_mip.loop.record import journal as journal_module
 from nnbo_mip.space import Integer, Space
 from tests.loop.runs import BOX, QUICK, advance, bowl, figures, optimizer
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
-from nnbo_mip.loop import journal as journal_module
 from nnbo_mip.loop.display import Display
 from nnbo_mip.loop.evaluation import evaluated
+from nnbo_mip.loop.record import journal as journal_module
 from tests.loop.runs import BOX, QUICK, advance, bowl, figures, optimizer, same
 
 

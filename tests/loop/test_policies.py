@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import ks_2samp
 
 import nnbo_mip as nm
-from nnbo_mip.loop.designs import design_of
+from nnbo_mip.loop.designs.designs import design_of
 from nnbo_mip.space import Categorical, Integer, Real, Space
 from tests.loop.runs import BOX, bowl, optimizer
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
-from nnbo_mip.errors import UnsupportedError
+from nnbo_mip.core.errors import UnsupportedError
 from tests.loop.runs import BOX, advance, bowl, figures
 
 NET: dict[str, Any] = {"name": "bore", "estimator": {"name": "net", "hidden": [6], "epochs": 80}}

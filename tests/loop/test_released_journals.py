@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import nnbo_mip as nm
-from nnbo_mip.loop.journal import SCHEMA
+from nnbo_mip.loop.record.journal import SCHEMA
 
 ASSETS = Path(__file__).parents[1] / "assets"
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import nnbo_mip as nm
-from nnbo_mip.loop.journal import Journal
 from nnbo_mip.loop.optimizer import BayesianOptimizer
-from nnbo_mip.loop.state import State
+from nnbo_mip.loop.record.journal import Journal
+from nnbo_mip.loop.record.state import State
 from nnbo_mip.space import Integer, Space
 from nnbo_mip.surrogates import create
 from tests.loop.runs import BOX, advance, figures, optimizer, same

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
-from nnbo_mip.errors import InputError
+from nnbo_mip.core.errors import InputError
 
 X = [0.05, 0.3, 0.45, 0.6, 0.7, 0.95]
 SURROGATE = {"name": "brvfl", "n_hidden": 30}
@@ -51,9 +51,9 @@ def test_the_mean_is_in_the_units_that_were_told() -> None:
 
 
 def test_half_a_band_is_that_of_the_units_told() -> None:
-    from nnbo_mip.loop.answer import _expected
-    from nnbo_mip.loop.sample import Sample
-    from nnbo_mip.loop.warping import warp_of
+    from nnbo_mip.loop.step.answer import _expected
+    from nnbo_mip.loop.step.sample import Sample
+    from nnbo_mip.loop.warps.warping import warp_of
 
     told = -np.array(WILD)
     sample = Sample(np.array(X)[:, None], told, None, None, np.ones(6, dtype=np.bool_))

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.maximizers import Proposal, Target
-from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.surrogates import Belief
 
 FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {

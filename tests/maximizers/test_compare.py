@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
-from nnbo_mip.errors import InputError, MissingExtraError
+from nnbo_mip.core.errors import InputError, MissingExtraError
 from nnbo_mip.maximizers.comparison import Comparison, missed
 from nnbo_mip.testing.analytic_belief import AnalyticBelief
 from nnbo_mip.testing.maximizer_contract import data, members

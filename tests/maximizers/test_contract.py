@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
-from nnbo_mip.errors import MissingExtraError
+from nnbo_mip.core.errors import MissingExtraError
 from nnbo_mip.maximizers import Abilities, Maximizer, Request
-from nnbo_mip.maximizers.heuristic import Heuristic
-from nnbo_mip.maximizers.search import Search
+from nnbo_mip.maximizers.heuristics.heuristic import Heuristic
+from nnbo_mip.maximizers.heuristics.search import Search
 from nnbo_mip.testing.maximizer_contract import MaximizerContract
 
 

@@ -12,10 +12,10 @@ import pytest
 from scipy.stats import qmc
 
 import nnbo_mip as nm
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.maximizers import Proposal, Request, Target, create
-from nnbo_mip.maximizers.search import BATCH
-from nnbo_mip.maximizers.sobol import sobol_points
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.maximizers.heuristics.search import BATCH
+from nnbo_mip.maximizers.heuristics.sobol import sobol_points
 from nnbo_mip.space.grid import Grid
 from nnbo_mip.space.sampling import CHAINS, sample
 from nnbo_mip.testing.analytic_belief import AnalyticBelief
@@ -55,7 +55,7 @@ def ticking(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a second pass in a hundred looks at the clock."""
     ticks = count()
     clock = SimpleNamespace(perf_counter=lambda: 0.01 * next(ticks))
-    monkeypatch.setattr("nnbo_mip.exact.monitor.time", clock)
+    monkeypatch.setattr("nnbo_mip.exact.search.monitor.time", clock)
 
 
 def run(maximizer: str, domain: nm.Domain, **request: Any) -> Proposal:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
-from nnbo_mip.errors import UnsupportedError
-from nnbo_mip.heads.objective import Objective
+from nnbo_mip.core.errors import UnsupportedError
+from nnbo_mip.scores.objective import Objective
 from nnbo_mip.surrogates import Belief
 from nnbo_mip.testing.surrogate_contract import sample
 

@@ -11,15 +11,15 @@ import pytest
 from scipy.stats import qmc
 
 import nnbo_mip as nm
-from nnbo_mip.errors import InputError, UnsupportedError
-from nnbo_mip.exact.monitor import Progress
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import InputError, UnsupportedError
+from nnbo_mip.core.progress import Progress
 from nnbo_mip.maximizers import Proposal, Request, Target, create
-from nnbo_mip.maximizers.lbfgs import Lbfgs
-from nnbo_mip.maximizers.search import BudgetSpent, Search
-from nnbo_mip.maximizers.sobol import sobol_points
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.maximizers.heuristics.lbfgs import Lbfgs
+from nnbo_mip.maximizers.heuristics.search import BudgetSpent, Search
+from nnbo_mip.maximizers.heuristics.sobol import sobol_points
 from nnbo_mip.space.grid import Grid
-from nnbo_mip.surrogates.abstract import Capability
+from nnbo_mip.surrogates.base.abstract import Capability
 from nnbo_mip.testing.analytic_belief import AnalyticBelief
 from nnbo_mip.testing.maximizer_contract import data, members
 

@@ -10,7 +10,7 @@ import pytest
 import nnbo_mip as nm
 from nnbo_mip.exact.heads.maximize_head import maximize_head
 from nnbo_mip.exact.heads.sequence import SequenceOptions
-from nnbo_mip.exact.monitor import Monitor
+from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.maximizers import Target
 from nnbo_mip.space.grid import Grid
 from nnbo_mip.surrogates import Belief

@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from nnbo_mip.network.affine import Affine, FloatArray, Matrix
-from nnbo_mip.network.graph import Network
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.network.graph.affine import Affine, Matrix
+from nnbo_mip.network.graph.graph import Network
 
 
 def random_network(seed: int, *, scale: float = 1.0) -> Network:

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
-from nnbo_mip.errors import FileFormatError, InputError, NnboError, UnsupportedError
-from nnbo_mip.network.from_onnx import from_onnx
+from nnbo_mip.core.errors import FileFormatError, InputError, NnboError, UnsupportedError
+from nnbo_mip.network.importers.onnx.importer import from_onnx
+from tests.network.importers.onnx.test_importer import MODELS
 from tests.network.onnx_nets import ROW, C, W, Z, ints, model_of, node, saved
-from tests.network.test_from_onnx import MODELS
 
 
 def _claiming(dims: list[int]) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
-from nnbo_mip.errors import InputError, MissingExtraError
+from nnbo_mip.core.errors import InputError, MissingExtraError
 from nnbo_mip.problems import Problem
 
 # Values at 0 of instance 1 in two dimensions, functions 1 to 24.

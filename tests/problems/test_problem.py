@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
-from nnbo_mip.errors import InputError
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.problems import Problem
 from tests.problems.catalogue import EVERY, PLAIN, create
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
-from nnbo_mip.errors import InputError, MissingExtraError
+from nnbo_mip.core.errors import InputError, MissingExtraError
 from nnbo_mip.problems.tabulated import CHOICES, EPOCHS, LEVELS, Table
 
 SMALL = {"n_units_1": 2, "init_lr": 2}

@@ -22,8 +22,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import nnbo_mip as nm
-from nnbo_mip.cli_space_file import read_space
-from nnbo_mip.errors import InputError
+from nnbo_mip.cli.space_file import read_space
+from nnbo_mip.core.errors import InputError
 from tests.problems.catalogue import TUNING, create
 
 # A usual setting of each task, and for each dimension a value that must change the loss.

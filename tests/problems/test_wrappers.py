@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
-from nnbo_mip.errors import InputError
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.problems import GaussianNoise
 from tests.problems.catalogue import create
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from nnbo_mip.errors import InputError
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.space import Domain, Integer, LinearConstraint, Real, Space
 
 BOX = Space.box([99, -3], [101, -1])

@@ -9,7 +9,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nnbo_mip.errors import InputError
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.space import Categorical, Integer, LinearConstraint, Real, Space
 from tests.space.strategies import spaces
 

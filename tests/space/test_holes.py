@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from nnbo_mip.errors import FileFormatError, InputError
+from nnbo_mip.core.errors import FileFormatError, InputError
 from nnbo_mip.space.domain import Domain, Grid, Holes
 from nnbo_mip.space.hole_free import hole_free_boxes
 

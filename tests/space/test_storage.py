@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from nnbo_mip.errors import FileFormatError
+from nnbo_mip.core.errors import FileFormatError
 from nnbo_mip.space import Categorical, Domain, Grid, Integer, LinearConstraint, Real, Space
 from tests.space.strategies import domains, spaces
 

@@ -13,11 +13,11 @@ import numpy.typing as npt
 import pytest
 
 import nnbo_mip as nm
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.network.builder import GraphBuilder
-from nnbo_mip.network.graph import Network
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.network.graph.builder import GraphBuilder
+from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.surrogates import Belief, Capability, Local, Observations, Surrogate
-from nnbo_mip.surrogates.abstract import check_scale
+from nnbo_mip.surrogates.base.abstract import check_scale
 from nnbo_mip.testing.surrogate_contract import SurrogateContract, sample, wave
 
 OFFERED = frozenset(

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.surrogates import Capability, Local
-from nnbo_mip.surrogates.ratios.odds import RatioBelief
-from nnbo_mip.surrogates.tpe import Tpe
+from nnbo_mip.surrogates.ratios.estimators.odds import RatioBelief
+from nnbo_mip.surrogates.ratios.tpe import Tpe
 from nnbo_mip.testing.surrogate_contract import SurrogateContract
 
 

@@ -9,13 +9,13 @@ import pytest
 from scipy.stats import multivariate_normal
 
 import nnbo_mip as nm
-from nnbo_mip.errors import InputError, UnsupportedError
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.surrogates.gp import GaussianProcess
-from nnbo_mip.surrogates.gp_direct import direct_likelihood
-from nnbo_mip.surrogates.gp_fitting import Hyperparameters
-from nnbo_mip.surrogates.gp_kernels import Kernel
-from nnbo_mip.surrogates.gp_sklearn import sklearn_likelihood
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import InputError, UnsupportedError
+from nnbo_mip.surrogates.gp.direct import direct_likelihood
+from nnbo_mip.surrogates.gp.fitting import Hyperparameters
+from nnbo_mip.surrogates.gp.gp import GaussianProcess
+from nnbo_mip.surrogates.gp.kernels import Kernel
+from nnbo_mip.surrogates.gp.sklearn import sklearn_likelihood
 from nnbo_mip.testing.surrogate_contract import SurrogateContract
 
 PAIRS = tuple((2 * k, 2 * k + 1) for k in range(5))

@@ -16,10 +16,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process import kernels as theirs
 
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.surrogates.gp import LIKELIHOODS, GaussianProcess, GpBelief
-from nnbo_mip.surrogates.gp_fitting import Hyperparameters
-from nnbo_mip.surrogates.gp_kernels import FORMS, Kernel
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.surrogates.gp.fitting import Hyperparameters
+from nnbo_mip.surrogates.gp.gp import LIKELIHOODS, GaussianProcess, GpBelief
+from nnbo_mip.surrogates.gp.kernels import FORMS, Kernel
 from nnbo_mip.testing.surrogate_contract import sample
 
 needs_gpytorch = pytest.mark.skipif(
@@ -227,7 +227,7 @@ def test_likelihoods_and_their_gradients_are_the_gaussian_density(
 def test_mean_and_std_equal_gpytorchs(kernel: str) -> None:
     import torch
 
-    from nnbo_mip.surrogates.gp_gpytorch import gpytorch_kernel, import_gpytorch
+    from nnbo_mip.surrogates.gp.gpytorch import gpytorch_kernel, import_gpytorch
 
     gpytorch = import_gpytorch()
     X, y = sample(15, 2)

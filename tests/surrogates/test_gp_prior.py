@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
 
-from nnbo_mip.errors import InputError
-from nnbo_mip.surrogates.gp import GaussianProcess
-from nnbo_mip.surrogates.gp_fitting import LengthScalePrior
-from nnbo_mip.surrogates.gp_kernels import Kernel
+from nnbo_mip.core.errors import InputError
+from nnbo_mip.surrogates.gp.fitting import LengthScalePrior
+from nnbo_mip.surrogates.gp.gp import GaussianProcess
+from nnbo_mip.surrogates.gp.kernels import Kernel
 
 
 @pytest.mark.parametrize("backend", ["sklearn", "gpytorch"])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.surrogates.deep_ensemble import DeepEnsemble
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.surrogates.ensembles.deep_ensemble import DeepEnsemble
 
 PENALTIES = (1e-8, 0.05, 50.0)
 

@@ -10,10 +10,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from nnbo_mip.errors import MissingExtraError, UnsupportedError
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import MissingExtraError, UnsupportedError
 from nnbo_mip.exact.formulation.model import MilpModel
 from nnbo_mip.exact.formulation.tolerance import Tolerances, objective_scale
-from nnbo_mip.network.affine import FloatArray
 
 AnswerStatus = Literal["optimal", "infeasible", "stopped", "failed"]
 """What a solver claims: ``optimal`` within the gap asked for; ``infeasible``; ``stopped``

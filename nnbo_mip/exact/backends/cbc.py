@@ -19,7 +19,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from nnbo_mip.errors import SolverError
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import SolverError
 from nnbo_mip.exact.backends.base import (
     AnswerStatus,
     Backend,
@@ -31,7 +32,6 @@ from nnbo_mip.exact.backends.worker import run_stoppable
 from nnbo_mip.exact.formulation.export import export
 from nnbo_mip.exact.formulation.model import MilpModel
 from nnbo_mip.exact.formulation.tolerance import Tolerances
-from nnbo_mip.network.affine import FloatArray
 
 LONGEST_SECONDS = 1e9
 LARGEST_SEED = 2**31 - 2

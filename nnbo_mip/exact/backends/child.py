@@ -9,7 +9,7 @@ import subprocess
 import sys
 import weakref
 
-from nnbo_mip.errors import SolverError
+from nnbo_mip.core.errors import SolverError
 
 READY = "ready"
 """The first line that a child writes."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from nnbo_mip.errors import SolverError
+from nnbo_mip.core.errors import SolverError
 from nnbo_mip.exact.backends.base import (
     AnswerStatus,
     Backend,

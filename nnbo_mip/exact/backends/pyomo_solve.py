@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from nnbo_mip.errors import InputError, SolverError
+from nnbo_mip.core.errors import InputError, SolverError
 from nnbo_mip.exact.backends.base import AnswerStatus, SolverAnswer, SolveRequest, missing
 from nnbo_mip.exact.formulation.model import MilpModel
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nnbo_mip.errors import InputError, MissingExtraError
+from nnbo_mip.core.errors import InputError, MissingExtraError
 from nnbo_mip.exact.backends.base import Backend
 
 NAMES = ("highs", "cbc", "scip")

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.backends.base import (
     AnswerStatus,
     Backend,
@@ -18,7 +19,6 @@ from nnbo_mip.exact.backends.base import (
 from nnbo_mip.exact.backends.worker import run_stoppable
 from nnbo_mip.exact.formulation.model import MilpModel
 from nnbo_mip.exact.formulation.tolerance import Tolerances
-from nnbo_mip.network.affine import FloatArray
 
 LONGEST_SECONDS = 1e9
 

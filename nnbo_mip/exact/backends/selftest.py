@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 from scipy.sparse import csr_array
 
-from nnbo_mip.errors import SolverError
+from nnbo_mip.core.errors import SolverError
 from nnbo_mip.exact.backends.base import Backend, SolveRequest
 from nnbo_mip.exact.backends.registry import get_backend
 from nnbo_mip.exact.formulation.model import MilpModel

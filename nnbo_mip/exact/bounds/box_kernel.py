@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nnbo_mip.compiled import compiled
+from nnbo_mip.core.compiled import compiled
 
 # Sums may be reordered and fused: the rounding model allows any order.
 FAST = {"reassoc", "contract"}

@@ -6,11 +6,11 @@ from functools import cache
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.bounds.kernel_network import kernel_network
 from nnbo_mip.exact.bounds.relaxation import Planes
-from nnbo_mip.exact.rounding import RoundingModel, rounding_model
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.network.graph import Network
+from nnbo_mip.exact.search.rounding import RoundingModel, rounding_model
+from nnbo_mip.network.graph.graph import Network
 
 
 class CompiledRelaxer:

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nnbo_mip.network.affine import Affine, FloatArray, dense
-from nnbo_mip.network.graph import Network
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.network.graph.affine import Affine, dense
+from nnbo_mip.network.graph.graph import Network
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ With ``W+ = max(W, 0)`` and ``W- = min(W, 0)``,
 
 where ``low_0, high_0`` are the ends of the box and ``low_k = max(l_k, 0)``,
 ``high_k = max(u_k, 0)`` those of ReLU layer k. Both ends are then moved outwards by the
-constants of `nnbo_mip.exact.rounding`, which makes them true in real arithmetic.
+constants of `nnbo_mip.exact.search.rounding`, which makes them true in real arithmetic.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nnbo_mip.exact.rounding import rounding_model
-from nnbo_mip.network.affine import Affine, FloatArray, dense
-from nnbo_mip.network.graph import Network
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.exact.search.rounding import rounding_model
+from nnbo_mip.network.graph.affine import Affine, dense
+from nnbo_mip.network.graph.graph import Network
 
 LayerBounds = tuple[FloatArray, FloatArray]
 """Proven lower and upper ends (n,) of the pre-activations of one layer."""

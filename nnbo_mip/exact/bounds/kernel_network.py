@@ -7,11 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.exact.rounding import RoundingModel
-from nnbo_mip.network.affine import FloatArray, dense
-from nnbo_mip.network.graph import Network
-
-IntArray = npt.NDArray[np.int64]
+from nnbo_mip.core.arrays import FloatArray, IntArray
+from nnbo_mip.exact.search.rounding import RoundingModel
+from nnbo_mip.network.graph.affine import dense
+from nnbo_mip.network.graph.graph import Network
 
 
 class KernelNetwork(NamedTuple):

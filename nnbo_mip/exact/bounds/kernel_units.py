@@ -29,10 +29,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.bounds.units import Forms, Units
-from nnbo_mip.exact.rounding import UNIT_ROUNDOFF, gamma
-from nnbo_mip.heads.gp_readout import GpReadout
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, gamma
+from nnbo_mip.scores.posteriors.gp_readout import GpReadout
 from nnbo_mip.space.domain import Domain
 
 LEAST_TANGENT = 1e-24

@@ -14,13 +14,13 @@ from functools import cache
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.bounds.flat import FlatSystem, flatten
 from nnbo_mip.exact.bounds.interval import interval_bounds
 from nnbo_mip.exact.bounds.program import Program, build_program
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.network.graph import Network
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.space.domain import Domain
 
 MAX_STEPS = 2000

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.bounds.relaxation import Planes
-from nnbo_mip.exact.rounding import gamma
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.exact.search.rounding import gamma
 from nnbo_mip.space.domain import Domain
 
 MULTIPLIER_STEPS = 12

@@ -36,9 +36,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.exact.rounding import RoundingModel
-from nnbo_mip.network.affine import Affine, FloatArray, dense
-from nnbo_mip.network.graph import Network
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.exact.search.rounding import RoundingModel
+from nnbo_mip.network.graph.affine import Affine, dense
+from nnbo_mip.network.graph.graph import Network
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,11 +22,11 @@ from typing import Protocol
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.bounds.kernel_network import kernel_network
 from nnbo_mip.exact.bounds.relaxation import Planes, center_and_radius
-from nnbo_mip.exact.rounding import gamma, rounding_model
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.network.graph import Network
+from nnbo_mip.exact.search.rounding import gamma, rounding_model
+from nnbo_mip.network.graph.graph import Network
 
 
 @dataclass(frozen=True, eq=False)

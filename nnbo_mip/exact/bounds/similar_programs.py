@@ -12,7 +12,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from nnbo_mip.compiled import compiled
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.compiled import compiled
 from nnbo_mip.exact.bounds.program import Program
 from nnbo_mip.exact.bounds.simplex import (
     INFEASIBLE,
@@ -23,7 +24,6 @@ from nnbo_mip.exact.bounds.simplex import (
     reset,
     safe_bound,
 )
-from nnbo_mip.network.affine import FloatArray
 
 NODES_BETWEEN_RESETS = 50
 MAX_STEPS = 2000

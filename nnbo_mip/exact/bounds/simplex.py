@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nnbo_mip.compiled import compiled
+from nnbo_mip.core.compiled import compiled
 
 PRIMAL_TOLERANCE = 1e-9
 PIVOT_TOLERANCE = 1e-8

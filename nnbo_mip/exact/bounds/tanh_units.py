@@ -21,10 +21,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.bounds.units import Forms, Units
-from nnbo_mip.exact.rounding import UNIT_ROUNDOFF, gamma
-from nnbo_mip.heads.tanh_readouts import TanhReadout
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, gamma
+from nnbo_mip.scores.posteriors.tanh_readouts import TanhReadout
 from nnbo_mip.space.domain import Domain
 
 STEPS = 3

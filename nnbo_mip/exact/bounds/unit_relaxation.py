@@ -29,13 +29,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.bounds.relaxation import Planes, center_and_radius
 from nnbo_mip.exact.bounds.row_relaxation import Drawn
 from nnbo_mip.exact.bounds.units import Forms, Units
-from nnbo_mip.exact.rounding import LARGEST_MAGNITUDE, gamma
-from nnbo_mip.heads.gp_readout import GpReadout
-from nnbo_mip.heads.tanh_readouts import TanhReadout, thinned
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.exact.search.rounding import LARGEST_MAGNITUDE, gamma
+from nnbo_mip.scores.posteriors.gp_readout import GpReadout
+from nnbo_mip.scores.posteriors.tanh_readouts import TanhReadout, thinned
 
 OPERATIONS = 32
 """Rounded operations that a summand meets beside the sums it is in, generously."""

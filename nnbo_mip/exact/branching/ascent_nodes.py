@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
 
 CHUNK = 128
 """Nodes that are kept together; as many as the kernels take at once."""

@@ -25,18 +25,18 @@ from typing import Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.errors import InputError
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.exact.bounds.compiled_relaxation import CompiledRelaxer, load_kernel
 from nnbo_mip.exact.bounds.planes import largest_on_domain
 from nnbo_mip.exact.bounds.relaxation import Planes, Relaxer
 from nnbo_mip.exact.branching.frontier import Frontier
 from nnbo_mip.exact.branching.hole_splitting import HoleSplitter
 from nnbo_mip.exact.branching.splitting import Splitter
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.primal import climb
-from nnbo_mip.exact.problem import Problem, Question
-from nnbo_mip.exact.result import EngineResult
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.primal import climb
+from nnbo_mip.exact.search.problem import Problem, Question
+from nnbo_mip.exact.search.result import EngineResult
 
 ENGINE = "boxes"
 FLOATS_PER_BATCH = 1 << 18

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
 
 WORKING_SIZE = 1 << 16
 """Boxes at work; beyond it the less promising half is put aside."""

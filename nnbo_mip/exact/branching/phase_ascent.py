@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.bounds.program import Program
 from nnbo_mip.exact.branching.ascent_nodes import (
     CHUNK,
@@ -26,10 +27,9 @@ from nnbo_mip.exact.branching.ascent_nodes import (
     as_rows,
     tiled,
 )
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.primal import climb_regions
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.primal import climb_regions
+from nnbo_mip.exact.search.problem import Problem
 
 ENGINE = "phases"
 

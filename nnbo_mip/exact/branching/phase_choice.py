@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nnbo_mip.compiled import compiled
+from nnbo_mip.core.compiled import compiled
 from nnbo_mip.exact.bounds.simplex import PIVOT_TOLERANCE
 
 VIOLATION = 1e-9

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.bounds.program import Program
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.exact.search.problem import Problem
 from nnbo_mip.space.hole_faces import HoleFaces
 from nnbo_mip.space.holes import Holes
 

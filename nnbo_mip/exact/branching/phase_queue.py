@@ -7,7 +7,7 @@ import heapq
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
 
 _Entry = tuple[float, int, npt.NDArray[np.int32], FloatArray, FloatArray]
 

@@ -20,7 +20,8 @@ from functools import cache
 
 import numpy as np
 
-from nnbo_mip.errors import InputError
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.exact.bounds.flat import Bounds, FlatSystem, flatten
 from nnbo_mip.exact.bounds.lp_bounds import tighten_above, tighten_layers
 from nnbo_mip.exact.bounds.program import Program, build_program
@@ -28,13 +29,12 @@ from nnbo_mip.exact.bounds.relaxation import Relaxer
 from nnbo_mip.exact.branching.phase_ascent import AscentOptions, AscentSearch, is_for_ascent
 from nnbo_mip.exact.branching.phase_holes import UnitHoles
 from nnbo_mip.exact.branching.phase_queue import PhaseQueue
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.primal import climb, climb_regions
-from nnbo_mip.exact.primal_holes import ways_out
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.exact.result import EngineResult
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.network.graph import Network
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.primal import climb, climb_regions
+from nnbo_mip.exact.search.primal_holes import ways_out
+from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.exact.search.result import EngineResult
+from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.space.domain import Domain
 
 ENGINE = "phases"

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from nnbo_mip.errors import InputError
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import InputError
+from nnbo_mip.exact.search.problem import Problem
 
 SAMPLES = 4096
 CLIMBERS = 128

@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.network.graph import Network
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.network.graph.graph import Network
 
 IntegerArray: TypeAlias = "np.ndarray[Any, np.dtype[np.object_]]"
 

@@ -20,12 +20,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.dyadic import ExactNetwork
 from nnbo_mip.exact.checking.recheck_bounds import BoxBounder, Planes
 from nnbo_mip.exact.checking.recheck_leaf import Leaf, leaf_is_below, leaf_is_empty
 from nnbo_mip.exact.checking.sweep import Boxes, Recheck, Sweep, Watch, halves, ignore, joined
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.exact.search.problem import Problem
 
 FLOATS_PER_BATCH = 1 << 19
 MOST_UNDECIDED = 6

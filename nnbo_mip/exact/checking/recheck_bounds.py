@@ -33,8 +33,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.network.graph import Network
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.network.graph.graph import Network
 
 SLOPE_ROUNDS = 3
 VANISHING = 2.0**-1070

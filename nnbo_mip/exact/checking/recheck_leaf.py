@@ -22,8 +22,8 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.dyadic import Dyadic, ExactNetwork
-from nnbo_mip.network.affine import FloatArray
 
 BoolArray = npt.NDArray[np.bool_]
 

@@ -17,6 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.dyadic import ExactNetwork
 from nnbo_mip.exact.checking.recheck_bounds import BoxBounder
 from nnbo_mip.exact.checking.recheck_leaf import Leaf, pattern_is_below
@@ -30,8 +31,7 @@ from nnbo_mip.exact.checking.recheck_program import (
 )
 from nnbo_mip.exact.checking.recheck_rows import Rows
 from nnbo_mip.exact.checking.sweep import Recheck, Verdict, Watch, ignore
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.exact.search.problem import Problem
 
 MOST_RELUS = 500
 """ReLUs up to which a linear program a node is worth its time."""

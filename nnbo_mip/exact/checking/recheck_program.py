@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.network.graph import Network
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.network.graph.graph import Network
 
 INACTIVE, ACTIVE, UNDECIDED = 0, 1, 2
 Phases = npt.NDArray[np.int8]

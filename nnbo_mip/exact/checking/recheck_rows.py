@@ -17,9 +17,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.recheck_bounds import Planes
 from nnbo_mip.exact.checking.recheck_holes import Holes
-from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.space.domain import Domain
 
 SHRINKING_PASSES = 2

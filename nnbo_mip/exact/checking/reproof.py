@@ -17,17 +17,18 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from nnbo_mip.errors import MissingExtraError, NnboError
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import MissingExtraError, NnboError
+from nnbo_mip.core.progress import ProgressCallback
 from nnbo_mip.exact.checking.attack import high_points
 from nnbo_mip.exact.checking.dyadic import ExactNetwork
 from nnbo_mip.exact.checking.recheck import recheck
 from nnbo_mip.exact.checking.recheck_bounds import BoxBounder
 from nnbo_mip.exact.checking.recheck_phases import MOST_RELUS, recheck_phases
 from nnbo_mip.exact.checking.sweep import Recheck, Watch
-from nnbo_mip.exact.monitor import Monitor, ProgressCallback
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.exact.result import EngineResult
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.exact.search.result import EngineResult
 
 Outcome: TypeAlias = tuple[Literal["confirmed", "refuted", "undecided"], str]
 
@@ -268,7 +269,7 @@ class MipChoice:
 
 
 def _mip(choice: MipChoice, seed: int, problem: Problem, monitor: Monitor) -> EngineResult:
-    from nnbo_mip.exact import mip
+    from nnbo_mip.exact.mip import mip
 
     options = mip.MipOptions(
         solver=choice.solver,

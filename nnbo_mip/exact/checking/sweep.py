@@ -11,8 +11,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.recheck_rows import Rows
-from nnbo_mip.network.affine import FloatArray
 from nnbo_mip.space.domain import Domain
 
 SMALLEST_WIDTH = 1e-13

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nnbo_mip.errors import InputError
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.exact.enumeration.gains import error_gains
 from nnbo_mip.exact.enumeration.plan import Plan, make_plan
 from nnbo_mip.exact.enumeration.search import ENGINE, Search
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.exact.result import EngineResult
-from nnbo_mip.network.graph import Network
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.exact.search.result import EngineResult
+from nnbo_mip.network.graph.graph import Network
 
 __all__ = ["ENGINE", "EnumerateOptions", "estimate_cost", "solve", "supports"]
 

@@ -17,10 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nnbo_mip.core.arrays import BoolArray, FloatArray, IntArray
 from nnbo_mip.exact.enumeration.forms import LayerForms
 from nnbo_mip.exact.enumeration.simplices import Geometry, edges
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.space.arrays import BoolArray, IntArray
 from nnbo_mip.space.domain import Grid
 
 MANY_OPEN = 10

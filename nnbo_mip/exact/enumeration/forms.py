@@ -30,10 +30,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nnbo_mip.core.arrays import BoolArray, FloatArray
 from nnbo_mip.exact.enumeration.gains import ErrorGains
-from nnbo_mip.network.affine import Affine, FloatArray, Matrix
-from nnbo_mip.network.graph import Network
-from nnbo_mip.space.arrays import BoolArray
+from nnbo_mip.network.graph.affine import Affine, Matrix
+from nnbo_mip.network.graph.graph import Network
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nnbo_mip.core.arrays import BoolArray, FloatArray, IntArray
 from nnbo_mip.exact.enumeration.cuts import Cuts
 from nnbo_mip.exact.enumeration.simplices import children
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.space.arrays import BoolArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

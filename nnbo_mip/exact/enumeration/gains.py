@@ -24,9 +24,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.exact.rounding import SMALLEST_SUBNORMAL, gamma
-from nnbo_mip.network.affine import Affine, FloatArray
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.exact.search.rounding import SMALLEST_SUBNORMAL, gamma
+from nnbo_mip.network.graph.affine import Affine
 
 OPERATIONS = 8
 """Rounded operations a summand meets beside its product and its sum."""

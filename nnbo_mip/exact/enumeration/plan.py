@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nnbo_mip.errors import InputError
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.space.domain import Domain, Grid
 from nnbo_mip.space.hole_free import hole_free_boxes
 

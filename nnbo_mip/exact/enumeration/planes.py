@@ -28,10 +28,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.enumeration.forms import LayerForms
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.exact.rounding import UNIT_ROUNDOFF
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF
 
 NEARLY_AFFINE = 1e-3
 """Radius of a pre-activation, as a share of the offset of its upper line, up to which the

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray, IntArray
 from nnbo_mip.exact.enumeration.simplices import Geometry, children, interiors
-from nnbo_mip.exact.rounding import SMALLEST_SUBNORMAL, UNIT_ROUNDOFF
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.space.arrays import IntArray
+from nnbo_mip.exact.search.rounding import SMALLEST_SUBNORMAL, UNIT_ROUNDOFF
 from nnbo_mip.space.domain import Domain
 
 CUTS_PER_ROW = 4

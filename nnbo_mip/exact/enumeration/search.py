@@ -14,9 +14,9 @@ from nnbo_mip.exact.enumeration.plan import Plan
 from nnbo_mip.exact.enumeration.planes import upper_plane
 from nnbo_mip.exact.enumeration.rows import Rows
 from nnbo_mip.exact.enumeration.simplices import DRIFT, Geometry
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.exact.result import EngineResult
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.exact.search.result import EngineResult
 
 ENGINE = "enumerate"
 

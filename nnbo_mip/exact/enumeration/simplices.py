@@ -24,9 +24,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nnbo_mip.exact.rounding import SMALLEST_SUBNORMAL, UNIT_ROUNDOFF
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.space.arrays import BoolArray, IntArray
+from nnbo_mip.core.arrays import BoolArray, FloatArray, IntArray
+from nnbo_mip.exact.search.rounding import SMALLEST_SUBNORMAL, UNIT_ROUNDOFF
 from nnbo_mip.space.domain import Domain
 
 DRIFT = 8.0 * UNIT_ROUNDOFF

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from nnbo_mip.exact.formulation.builder import IntArray, ModelBuilder
+from nnbo_mip.core.arrays import FloatArray, IntArray
+from nnbo_mip.exact.formulation.builder import ModelBuilder
 from nnbo_mip.exact.formulation.expression import Expressions
 from nnbo_mip.exact.formulation.model import power_of_two_above
-from nnbo_mip.network.affine import FloatArray
 
 
 @dataclass(frozen=True, eq=False)

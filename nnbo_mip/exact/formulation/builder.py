@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array, vstack
 
+from nnbo_mip.core.arrays import BoolArray, FloatArray
 from nnbo_mip.exact.formulation.expression import Expressions, ScaledRows, scale_rows
-from nnbo_mip.exact.formulation.model import MARGIN, BoolArray, MilpModel
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.exact.formulation.model import MARGIN, MilpModel
 
 IntArray = npt.NDArray[np.intp]
 

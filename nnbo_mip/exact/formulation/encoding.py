@@ -16,19 +16,19 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from nnbo_mip.errors import InputError, UncertifiedWarning, UnsupportedError
+from nnbo_mip.core.arrays import BoolArray, FloatArray, IntArray
+from nnbo_mip.core.errors import InputError, UncertifiedWarning, UnsupportedError
 from nnbo_mip.exact.bounds.interval import LayerBounds
 from nnbo_mip.exact.formulation.bigm import add_bigm
 from nnbo_mip.exact.formulation.block import Block, Switching
-from nnbo_mip.exact.formulation.builder import IntArray, ModelBuilder
+from nnbo_mip.exact.formulation.builder import ModelBuilder
 from nnbo_mip.exact.formulation.expression import Expressions, apply_affine, scale_rows
 from nnbo_mip.exact.formulation.inputs import InputColumns, add_inputs, input_values
-from nnbo_mip.exact.formulation.model import SMALLEST_SCALE, BoolArray, MilpModel
+from nnbo_mip.exact.formulation.model import SMALLEST_SCALE, MilpModel
 from nnbo_mip.exact.formulation.naive import add_naive
 from nnbo_mip.exact.formulation.partition import add_partition
 from nnbo_mip.exact.formulation.sos1 import add_sos1
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.exact.search.problem import Problem
 
 FORMULATIONS = ("bigm", "naive", "partition", "sos1")
 TEXTBOOK_CONSTANT = 1000.0

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nnbo_mip.errors import InputError, UnsupportedError
+from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.exact.formulation.model import MilpModel
 
 TERMS_A_LINE = 6

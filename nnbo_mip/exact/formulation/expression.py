@@ -12,7 +12,7 @@ Sending expressions through an affine map ``z = b + sum_k W_k h_k`` gives
     error_z = sum_k |W_k| error_k + gamma_N (|b| + sum_k |W_k| (|constant_k| + |row_k| m)),
 
 with m the largest magnitudes of the columns and N the number of summands: the last term
-bounds what float64 rounds away (`nnbo_mip.exact.rounding`). Coefficients up to 1e-9 in
+bounds what float64 rounds away (`nnbo_mip.exact.search.rounding`). Coefficients up to 1e-9 in
 rows and columns of order 1 are left out and ``|coefficient| m`` is added to the error
 instead: solvers drop them silently (HiGHS and SCIP), or answer wrongly on them (CBC).
 """
@@ -25,9 +25,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.formulation.model import power_of_two_above
-from nnbo_mip.exact.rounding import SMALLEST_SUBNORMAL, gamma
-from nnbo_mip.network.affine import Affine, FloatArray
+from nnbo_mip.exact.search.rounding import SMALLEST_SUBNORMAL, gamma
+from nnbo_mip.network.graph.affine import Affine
 
 NEGLIGIBLE = 1e-9
 """Coefficients up to this size, in rows and columns scaled to order 1, are left out."""

@@ -21,10 +21,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from nnbo_mip.exact.formulation.builder import IntArray, ModelBuilder
+from nnbo_mip.core.arrays import FloatArray, IntArray
+from nnbo_mip.exact.formulation.builder import ModelBuilder
 from nnbo_mip.exact.formulation.expression import Expressions
-from nnbo_mip.exact.rounding import UNIT_ROUNDOFF
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
     from nnbo_mip.space.domain import Domain

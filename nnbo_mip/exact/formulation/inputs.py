@@ -21,13 +21,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import csr_array
 
-from nnbo_mip.errors import UnsupportedError
-from nnbo_mip.exact.formulation.builder import IntArray, ModelBuilder
+from nnbo_mip.core.arrays import FloatArray, IntArray
+from nnbo_mip.core.errors import UnsupportedError
+from nnbo_mip.exact.formulation.builder import ModelBuilder
 from nnbo_mip.exact.formulation.expression import Expressions, apply_affine
 from nnbo_mip.exact.formulation.holes import HoleColumns, add_holes
 from nnbo_mip.exact.formulation.model import power_of_two_above
-from nnbo_mip.exact.rounding import UNIT_ROUNDOFF
-from nnbo_mip.network.affine import Affine, FloatArray
+from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF
+from nnbo_mip.network.graph.affine import Affine
 
 if TYPE_CHECKING:
     from nnbo_mip.space.domain import Domain

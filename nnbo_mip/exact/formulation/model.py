@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array, vstack
 
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
 
 BoolArray = npt.NDArray[np.bool_]
 

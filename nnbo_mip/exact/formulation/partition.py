@@ -21,12 +21,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
+from nnbo_mip.core.arrays import FloatArray, IntArray
 from nnbo_mip.exact.formulation.block import Block, Switching
-from nnbo_mip.exact.formulation.builder import IntArray, ModelBuilder
+from nnbo_mip.exact.formulation.builder import ModelBuilder
 from nnbo_mip.exact.formulation.expression import Expressions
 from nnbo_mip.exact.formulation.model import power_of_two_above
-from nnbo_mip.exact.rounding import gamma
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.exact.search.rounding import gamma
 
 
 def add_partition(builder: ModelBuilder, switching: Switching, n_groups: int) -> Block:

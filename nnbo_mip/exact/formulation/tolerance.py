@@ -29,10 +29,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.formulation.encoding import Encoding
 from nnbo_mip.exact.formulation.model import MARGIN, MilpModel, power_of_two_above
-from nnbo_mip.exact.rounding import gamma
-from nnbo_mip.network.affine import Affine, FloatArray
+from nnbo_mip.exact.search.rounding import gamma
+from nnbo_mip.network.graph.affine import Affine
 
 
 @dataclass(frozen=True)

@@ -14,18 +14,18 @@ import numpy as np
 
 from nnbo_mip.exact.bounds.compiled_relaxation import load_kernel
 from nnbo_mip.exact.branching.boxes import ENGINE, BoxOptions, RelaxedSearch
-from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.relaxers.choice import relaxer_of, why_not
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.primal import climb
-from nnbo_mip.exact.result import EngineResult
+from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.primal import climb
+from nnbo_mip.exact.search.result import EngineResult
 from nnbo_mip.exact.trees.cells import TreeCells
 from nnbo_mip.exact.trees.search import TreeSearch
 from nnbo_mip.exact.trees.search import climb as climb_cells
-from nnbo_mip.heads import LinearHead
-from nnbo_mip.heads.readouts import NetworkReadout, PlainReadout
-from nnbo_mip.heads.tree_readout import TreeReadout
-from nnbo_mip.network.graph import Network
+from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.posteriors.readouts import NetworkReadout, PlainReadout
+from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
 from nnbo_mip.space.domain import Domain
 
 __all__ = [

@@ -16,19 +16,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from nnbo_mip.exact.certificate import Certificate
-from nnbo_mip.exact.certificate_gap import agrees, gap_of
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.terms import Status
+from nnbo_mip.core.version import __version__
+from nnbo_mip.exact.certificates.certificate import Certificate
+from nnbo_mip.exact.certificates.gap import agrees, gap_of
 from nnbo_mip.exact.checking.heads.implication import needed_lines, why_not_following
-from nnbo_mip.exact.heads.answer import HeadResult, Step
-from nnbo_mip.exact.heads.question import HeadProblem
-from nnbo_mip.exact.result import Status
-from nnbo_mip.heads import Head, LinearHead
-from nnbo_mip.heads.objective import Objective
-from nnbo_mip.heads.storage import head_to_dict, network_of, readout_to_dict
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.exact.scores.answer import HeadResult, Step
+from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.scores.base.abstract import Head
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.objective import Objective
+from nnbo_mip.scores.storage import head_to_dict, network_of, readout_to_dict
 from nnbo_mip.space.domain import ROW_SLACK, Domain
 from nnbo_mip.space.space import Space
-from nnbo_mip.version import __version__
 
 WIDEST, NARROWEST = -2, -12
 """Powers of ten, in units of the lines' bounds, by which lines are widened."""

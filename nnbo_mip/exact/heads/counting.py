@@ -16,17 +16,17 @@ from fractions import Fraction
 
 import numpy as np
 
-from nnbo_mip.errors import UnsupportedError
-from nnbo_mip.exact.heads.answer import HeadResult, assemble
-from nnbo_mip.exact.heads.question import HeadProblem
+from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.heads.sandwich import offer_sample
 from nnbo_mip.exact.heads.sequence import Outputs, Sequence, SequenceOptions, appended
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.rounding import UNIT_ROUNDOFF
-from nnbo_mip.heads import EmpiricalImprovement
-from nnbo_mip.heads.readouts import MembersReadout
-from nnbo_mip.network.affine import Affine
-from nnbo_mip.network.graph import Network
+from nnbo_mip.exact.scores.answer import HeadResult, assemble
+from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF
+from nnbo_mip.network.graph.affine import Affine
+from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
+from nnbo_mip.scores.posteriors.readouts import MembersReadout
 
 WAY = "counting"
 

@@ -15,10 +15,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from nnbo_mip.errors import UnsupportedError
-from nnbo_mip.exact.heads.answer import HeadResult, Step, assemble
+from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.heads.moments import PlainPlane
-from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.sequence import (
     Allowance,
     Outputs,
@@ -26,11 +24,14 @@ from nnbo_mip.exact.heads.sequence import (
     SequenceOptions,
     appended,
 )
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.rounding import UNIT_ROUNDOFF
-from nnbo_mip.heads import EmpiricalImprovement, LinearHead
-from nnbo_mip.heads.readouts import MembersReadout, NetworkReadout, PlainReadout
-from nnbo_mip.network.affine import Affine
+from nnbo_mip.exact.scores.answer import HeadResult, Step, assemble
+from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF
+from nnbo_mip.network.graph.affine import Affine
+from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.posteriors.readouts import MembersReadout, NetworkReadout, PlainReadout
 
 WAY = "linear"
 

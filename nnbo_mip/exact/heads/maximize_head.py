@@ -20,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from nnbo_mip.errors import InputError, UnsupportedError
+from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.exact.branching.boxes import ENGINE as BOXES
 from nnbo_mip.exact.branching.boxes import BoxOptions
 from nnbo_mip.exact.enumeration import EnumerateOptions
@@ -34,12 +34,12 @@ from nnbo_mip.exact.heads import (
     tangents,
     tree_sums,
 )
-from nnbo_mip.exact.heads.answer import HeadResult, Step, answer, name_of
-from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.sequence import SequenceOptions
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.result import EngineResult
-from nnbo_mip.heads.tree_readout import TreeReadout
+from nnbo_mip.exact.scores.answer import HeadResult, Step, answer, name_of
+from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.result import EngineResult
+from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
 from nnbo_mip.space.domain import Domain
 
 METHODS = ("auto", "mip", "bab", "enumerate")

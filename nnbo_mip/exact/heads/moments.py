@@ -15,13 +15,14 @@ import math
 
 import numpy as np
 
-from nnbo_mip.exact.heads.answer import Step
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.heads.sequence import SHARE, Allowance, Outputs, Sequence
 from nnbo_mip.exact.heads.std_floor import proven_floor
-from nnbo_mip.exact.rounding import UNIT_ROUNDOFF
-from nnbo_mip.heads.readouts import PlainReadout, SmoothReadout
-from nnbo_mip.network.affine import Affine, FloatArray
-from nnbo_mip.network.graph import Network
+from nnbo_mip.exact.scores.answer import Step
+from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF
+from nnbo_mip.network.graph.affine import Affine
+from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.scores.posteriors.readouts import PlainReadout, SmoothReadout
 from nnbo_mip.space.domain import Domain
 
 NEGLIGIBLE = 1e-10

@@ -8,17 +8,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from nnbo_mip.errors import UnsupportedError
-from nnbo_mip.exact.heads.logarithms import LEAST_LOG, LogProbability
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.heads.moments import Plane
 from nnbo_mip.exact.heads.polygon import Corner, rounded_up
-from nnbo_mip.heads import (
-    ExpectedImprovement,
-    MaxValueEntropy,
-    MomentHead,
-    RatioHead,
-)
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.scores.base.abstract import MomentHead, RatioHead
+from nnbo_mip.scores.functions.entropy import MaxValueEntropy
+from nnbo_mip.scores.functions.improvement import ExpectedImprovement
+from nnbo_mip.scores.logarithms import LEAST_LOG, LogProbability
 
 SCORE_ERROR = 2e-12
 """Relative error of a float64 score, generously; see `acquisitions.normal`."""

@@ -19,8 +19,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from nnbo_mip.exact.heads.answer import Step
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.exact.scores.answer import Step
 
 Corner = tuple[Fraction, Fraction]
 

@@ -25,19 +25,21 @@ from fractions import Fraction
 
 import numpy as np
 
-from nnbo_mip.errors import UnsupportedError
-from nnbo_mip.exact.heads.answer import HeadResult, assemble
-from nnbo_mip.exact.heads.logarithms import LogProbability
+from nnbo_mip.core.errors import UnsupportedError
+from nnbo_mip.core.terms import Kind
 from nnbo_mip.exact.heads.moments import Plane, RawPlane
 from nnbo_mip.exact.heads.plane_score import SCORE_ERROR, with_threshold_zero
 from nnbo_mip.exact.heads.polygon import rounded_up
-from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.sandwich import Sandwich, offer_sample, plane_of
 from nnbo_mip.exact.heads.sequence import Sequence, SequenceOptions
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.result import Kind
-from nnbo_mip.heads import MaxValueEntropy, ProbabilityOfImprovement, RatioHead
-from nnbo_mip.heads.readouts import PlainReadout, SmoothReadout
+from nnbo_mip.exact.scores.answer import HeadResult, assemble
+from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.scores.base.abstract import RatioHead
+from nnbo_mip.scores.functions.entropy import MaxValueEntropy
+from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
+from nnbo_mip.scores.logarithms import LogProbability
+from nnbo_mip.scores.posteriors.readouts import PlainReadout, SmoothReadout
 
 WAY = "ratio"
 WAY_SMOOTH = "ratio sandwich"

@@ -28,18 +28,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from nnbo_mip.errors import InputError, UnsupportedError
-from nnbo_mip.exact.heads.answer import HeadResult, assemble, joint_kind
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.exact.heads.moments import PlainPlane, Plane
 from nnbo_mip.exact.heads.plane_score import Score
 from nnbo_mip.exact.heads.polygon import Corner, Line, Polygon, as_array
-from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.sequence import Sequence, SequenceOptions
 from nnbo_mip.exact.heads.tangents import SmoothPlane
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.heads import ExpectedImprovement, RatioHead
-from nnbo_mip.heads.readouts import PlainReadout, SmoothReadout
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.exact.scores.answer import HeadResult, assemble, joint_kind
+from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.scores.base.abstract import RatioHead
+from nnbo_mip.scores.functions.improvement import ExpectedImprovement
+from nnbo_mip.scores.posteriors.readouts import PlainReadout, SmoothReadout
 from nnbo_mip.space.sampling import sample
 
 WAY = "sandwich"

@@ -17,16 +17,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nnbo_mip.exact.heads.answer import Step
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.methods import Choices, run
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.outcome import settle
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.exact.rounding import UNIT_ROUNDOFF, rounding_model
-from nnbo_mip.network.affine import Affine, FloatArray
-from nnbo_mip.network.builder import drop_unread_layers
-from nnbo_mip.network.graph import Network
-from nnbo_mip.network.matrices import nonzero_rows
+from nnbo_mip.exact.scores.answer import Step
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.outcome import settle
+from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, rounding_model
+from nnbo_mip.network.graph.affine import Affine
+from nnbo_mip.network.graph.builder import drop_unread_layers
+from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.network.graph.matrices import nonzero_rows
 
 SHARE = 0.5
 """Share of the time left that one linear problem may take."""

@@ -19,10 +19,10 @@ from collections import defaultdict
 
 import numpy as np
 
-from nnbo_mip.exact.rounding import gamma
-from nnbo_mip.network.affine import Affine
-from nnbo_mip.network.graph import Network
-from nnbo_mip.network.ranges import Range, affine_range, preactivation_ranges
+from nnbo_mip.exact.search.rounding import gamma
+from nnbo_mip.network.graph.affine import Affine
+from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.network.graph.ranges import Range, affine_range, preactivation_ranges
 from nnbo_mip.space.domain import Domain
 
 SUBNORMAL = 5e-324

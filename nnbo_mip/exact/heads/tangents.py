@@ -23,11 +23,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from nnbo_mip.errors import UnsupportedError
-from nnbo_mip.exact.heads.answer import HeadResult, Step, assemble
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.heads.linear import allowance_of, shifted_up
 from nnbo_mip.exact.heads.moments import Plane, smooth_floor
-from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.sequence import (
     SHARE,
     Allowance,
@@ -36,13 +35,15 @@ from nnbo_mip.exact.heads.sequence import (
     SequenceOptions,
     appended,
 )
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.rounding import UNIT_ROUNDOFF
-from nnbo_mip.heads import LinearHead
-from nnbo_mip.heads.readouts import SmoothReadout
-from nnbo_mip.network.affine import Affine, FloatArray
-from nnbo_mip.network.graph import Network
-from nnbo_mip.network.ranges import affine_range, preactivation_ranges
+from nnbo_mip.exact.scores.answer import HeadResult, Step, assemble
+from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF
+from nnbo_mip.network.graph.affine import Affine
+from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.network.graph.ranges import affine_range, preactivation_ranges
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.posteriors.readouts import SmoothReadout
 from nnbo_mip.space.domain import Domain
 
 WAY = "tangents"

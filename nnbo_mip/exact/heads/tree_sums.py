@@ -14,26 +14,27 @@ import math
 
 import numpy as np
 
-from nnbo_mip.errors import UnsupportedError
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import UnsupportedError
+from nnbo_mip.core.terms import Kind
 from nnbo_mip.exact.backends import get_backend
 from nnbo_mip.exact.backends.base import Backend, Hooks, SolverAnswer, SolveRequest
 from nnbo_mip.exact.backends.selftest import ensure_sound
-from nnbo_mip.exact.emptiness import is_empty
 from nnbo_mip.exact.formulation.tolerance import model_inflation
-from nnbo_mip.exact.heads.answer import HeadResult, Step, assemble
 from nnbo_mip.exact.heads.linear import allowance_of, shifted_up
-from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.sequence import SequenceOptions
-from nnbo_mip.exact.judge import WITNESS_TOLERANCE
-from nnbo_mip.exact.mip import CLAIM_SHARE, PROVER
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.result import Kind
+from nnbo_mip.exact.mip.emptiness import is_empty
+from nnbo_mip.exact.mip.judge import WITNESS_TOLERANCE
+from nnbo_mip.exact.mip.mip import CLAIM_SHARE, PROVER
+from nnbo_mip.exact.scores.answer import HeadResult, Step, assemble
+from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.trees.cells import TreeCells
 from nnbo_mip.exact.trees.program import TreeProgram, tree_program
 from nnbo_mip.exact.trees.search import climb, point_in
-from nnbo_mip.heads import EmpiricalImprovement, LinearHead
-from nnbo_mip.heads.tree_readout import TreeReadout
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
 
 WAY = "trees"
 

@@ -19,8 +19,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.network.tree_arrays import LEAF, IntArray, TreeArrays
+from nnbo_mip.core.arrays import FloatArray, IntArray
+from nnbo_mip.network.graph.tree_arrays import LEAF, TreeArrays
 from nnbo_mip.space.domain import Domain
 
 BoolArray = npt.NDArray[np.bool_]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nnbo_mip.compiled import compiled
+from nnbo_mip.core.compiled import compiled
 
 
 @compiled()

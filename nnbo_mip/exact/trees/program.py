@@ -22,14 +22,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
+from nnbo_mip.core.arrays import FloatArray, IntArray
 from nnbo_mip.exact.formulation.builder import ModelBuilder
 from nnbo_mip.exact.formulation.expression import Expressions, scale_rows
 from nnbo_mip.exact.formulation.inputs import InputColumns, add_inputs, input_values
 from nnbo_mip.exact.formulation.model import MilpModel
-from nnbo_mip.exact.rounding import UNIT_ROUNDOFF
+from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF
 from nnbo_mip.exact.trees.cells import TreeCells
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.network.tree_arrays import LEAF, IntArray
+from nnbo_mip.network.graph.tree_arrays import LEAF
 
 
 @dataclass(frozen=True, eq=False)

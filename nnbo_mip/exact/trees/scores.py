@@ -21,16 +21,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nnbo_mip.exact.heads.question import HeadProblem
-from nnbo_mip.exact.heads.relaxers.level_lines import level_lines
+from nnbo_mip.core.arrays import FloatArray, IntArray
 from nnbo_mip.exact.heads.relaxers.moments import scores_below
-from nnbo_mip.exact.rounding import UNIT_ROUNDOFF
+from nnbo_mip.exact.scores.level_lines import level_lines
+from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF
 from nnbo_mip.exact.trees.cells import TreeCells
 from nnbo_mip.exact.trees.kernel import largest_sums, leaf_ranges
-from nnbo_mip.heads import EmpiricalImprovement, LinearHead, MomentHead, Trend
-from nnbo_mip.heads.tree_readout import TreeReadout
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.network.tree_arrays import IntArray
+from nnbo_mip.scores.base.abstract import MomentHead, Trend
+from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
 
 HALVINGS = 50
 """Of the interval in which the center of the least variance is looked for."""

@@ -13,20 +13,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from nnbo_mip.errors import InputError
+from nnbo_mip.core.arrays import FloatArray, IntArray
+from nnbo_mip.core.errors import InputError
+from nnbo_mip.core.terms import Kind
 from nnbo_mip.exact.backends import get_backend
 from nnbo_mip.exact.branching.boxes import ENGINE, BoxOptions
 from nnbo_mip.exact.branching.frontier import Frontier
-from nnbo_mip.exact.emptiness import is_empty
-from nnbo_mip.exact.heads.question import HeadProblem
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.primal import exchanges
-from nnbo_mip.exact.result import EngineResult, Kind
+from nnbo_mip.exact.mip.emptiness import is_empty
+from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.primal import exchanges
+from nnbo_mip.exact.search.result import EngineResult
 from nnbo_mip.exact.trees.cells import TreeCells
 from nnbo_mip.exact.trees.scores import TreeScores
-from nnbo_mip.heads.tree_readout import TreeReadout
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.network.tree_arrays import IntArray
+from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.space.sampling import sample
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.lab.pictures.picture import Axis, Dots, Line, Picture, Series, Strokes
-from nnbo_mip.network.affine import FloatArray
 
 
 @dataclass(frozen=True, eq=False)

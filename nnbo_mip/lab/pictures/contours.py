@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.lab.pictures.picture import Axis, Dots, Line, Mark, Picture, Series, Strokes
-from nnbo_mip.network.affine import FloatArray
 
 SIDE = 61
 POINTS_OF_A_LINE = 601

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from nnbo_mip.lab.frame import Frame
 from nnbo_mip.lab.pictures.picture import Axis, Line, Picture, Series
 from nnbo_mip.lab.pictures.regret import Colors, thinned
+from nnbo_mip.lab.store.frame import Frame
 
 
 def doublings(problem: str, means: Frame, colors: Colors) -> Picture:
@@ -14,7 +14,7 @@ def doublings(problem: str, means: Frame, colors: Colors) -> Picture:
     ----------
     problem : str
     means : Frame
-        As `nnbo_mip.lab.step_totals.mean_doublings` returns it.
+        As `nnbo_mip.lab.store.step_totals.mean_doublings` returns it.
     colors : mapping of str to int
     """
     series = []

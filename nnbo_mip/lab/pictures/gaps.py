@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.lab.pictures.picture import Axis, Dots, Picture, Series
 from nnbo_mip.lab.pictures.regret import Colors
-from nnbo_mip.network.affine import FloatArray
 
 QUICKEST = 1e-4
 """Seconds that a step takes at least, on a logarithmic scale."""

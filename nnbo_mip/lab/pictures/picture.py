@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.errors import InputError
+from nnbo_mip.core.errors import InputError
 
 DIGITS = 6
 """Significant ones of a number on a page."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from nnbo_mip.lab.findings import Findings, ProblemFindings
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.lab.pictures.picture import Axis, Dots, Line, Picture, Series, Strokes, Texts
 from nnbo_mip.lab.pictures.regret import Colors
-from nnbo_mip.lab.statistics_ranks import mean_ranks
-from nnbo_mip.lab.statistics_tests import Friedman
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.lab.statistics.findings import Findings, ProblemFindings
+from nnbo_mip.lab.statistics.ranks import mean_ranks
+from nnbo_mip.lab.statistics.tests import Friedman
 
 MOMENTS = 51
 """At which mean ranks are taken, from the last shared start to the last evaluation."""

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from nnbo_mip.lab.findings import ProblemFindings, Sample
+from nnbo_mip.core.arrays import FloatArray, IntArray
 from nnbo_mip.lab.pictures.picture import Axis, Boxes, Dots, Line, Picture, Series, Strokes, Texts
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.space.arrays import IntArray
+from nnbo_mip.lab.statistics.findings import ProblemFindings, Sample
 
 POINTS = 120
 """Of a curve, at most."""

@@ -10,8 +10,8 @@ from nnbo_mip.lab.pictures.picture import Picture
 from nnbo_mip.lab.pictures.regret import Colors
 from nnbo_mip.lab.report.html import number, percent, table
 from nnbo_mip.lab.report.pages import Page
-from nnbo_mip.lab.results import Results
-from nnbo_mip.lab.step_totals import mean_doublings, sampled_gaps, step_totals
+from nnbo_mip.lab.store.results import Results
+from nnbo_mip.lab.store.step_totals import mean_doublings, sampled_gaps, step_totals
 
 MOST_DOTS = 250
 """Of a method in one picture."""

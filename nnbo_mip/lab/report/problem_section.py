@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from nnbo_mip.lab.findings import ProblemFindings, Sample
 from nnbo_mip.lab.pictures.contours import points
 from nnbo_mip.lab.pictures.picture import Picture
 from nnbo_mip.lab.pictures.ranks import critical_difference
@@ -10,8 +9,9 @@ from nnbo_mip.lab.pictures.regret import Colors, boxes, regret
 from nnbo_mip.lab.report.html import NOTHING, number, paragraph, table
 from nnbo_mip.lab.report.pages import Page
 from nnbo_mip.lab.report.surfaces import Surfaces
-from nnbo_mip.lab.results import Results
-from nnbo_mip.lab.statistics_intervals import Interval
+from nnbo_mip.lab.statistics.findings import ProblemFindings, Sample
+from nnbo_mip.lab.statistics.intervals import Interval
+from nnbo_mip.lab.store.results import Results
 
 
 def add_problem(page: Page, found: ProblemFindings, results: Results, colors: Colors) -> None:

@@ -11,22 +11,23 @@ from typing import Any
 
 import numpy as np
 
-from nnbo_mip.errors import UnsupportedError
-from nnbo_mip.lab.environment import check_same, versions_here
+from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.lab.pictures.belief import BeliefLine
-from nnbo_mip.lab.results import Results
-from nnbo_mip.lab.unit import Unit
-from nnbo_mip.lab.unit_run import Modelled, problem_of, shared_starts
-from nnbo_mip.loop.designs import design_of
-from nnbo_mip.loop.suggestion import Suggestion
-from nnbo_mip.loop.units import exponent_of_unit
-from nnbo_mip.maximizers.abstract import Maximizer, Request
-from nnbo_mip.maximizers.catalogue import registry as maximizers
-from nnbo_mip.maximizers.proposal import Proposal
-from nnbo_mip.maximizers.target import Target
+from nnbo_mip.lab.plan.environment import check_same, versions_here
+from nnbo_mip.lab.plan.starts import problem_of, shared_starts
+from nnbo_mip.lab.plan.unit import Unit
+from nnbo_mip.lab.run.unit_run import Modelled
+from nnbo_mip.lab.store.results import Results
+from nnbo_mip.loop.designs.designs import design_of
+from nnbo_mip.loop.record.suggestion import Suggestion
+from nnbo_mip.loop.warps.units import exponent_of_unit
+from nnbo_mip.maximizers.base.abstract import Maximizer, Request
+from nnbo_mip.maximizers.base.catalogue import registry as maximizers
+from nnbo_mip.maximizers.base.proposal import Proposal
+from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.problems.problem import Direction
 from nnbo_mip.space.space import Space
-from nnbo_mip.surrogates.abstract import Capability
+from nnbo_mip.surrogates.base.abstract import Capability
 
 POINTS = 401
 

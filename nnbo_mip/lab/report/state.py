@@ -8,10 +8,10 @@ from html import escape
 
 import numpy as np
 
-from nnbo_mip.lab.findings import Findings
 from nnbo_mip.lab.report.html import paragraph, table, tag
 from nnbo_mip.lab.report.pages import Page
-from nnbo_mip.lab.results import Results
+from nnbo_mip.lab.statistics.findings import Findings
+from nnbo_mip.lab.store.results import Results
 
 SHOWN_FAILURES = 20
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from nnbo_mip.errors import NnboError
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import NnboError
 from nnbo_mip.lab.pictures.contours import SIDE, Surface
-from nnbo_mip.lab.results import Results
-from nnbo_mip.lab.unit_run import problem_of
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.lab.plan.starts import problem_of
+from nnbo_mip.lab.store.results import Results
 from nnbo_mip.problems.problem import Problem
 from nnbo_mip.problems.scaled import ScaledProblem
 from nnbo_mip.space.dimensions import Integer, Real

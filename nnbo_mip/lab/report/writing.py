@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 
 from nnbo_mip.drawing.figures import check_can_draw
-from nnbo_mip.lab.findings import Findings
 from nnbo_mip.lab.pictures.drawn import draw
 from nnbo_mip.lab.report.belief_section import belief_parts
 from nnbo_mip.lab.report.certificates import add_certificates, add_times
@@ -16,7 +15,8 @@ from nnbo_mip.lab.report.pages import Page, Part, slug, unique
 from nnbo_mip.lab.report.problem_section import add_problem
 from nnbo_mip.lab.report.ranking import add_ranking
 from nnbo_mip.lab.report.state import add_failures, add_settings, add_state
-from nnbo_mip.lab.results import Results
+from nnbo_mip.lab.statistics.findings import Findings
+from nnbo_mip.lab.store.results import Results
 
 Announce = Callable[[str, int, int], None]
 """Receives what is done next, how many parts are done, and how many there are."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
 
 Energy = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 """Positions (C, P) to energies (C,), minus the log density, and their gradients (C, P)."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
 
 Conditional = Callable[[FloatArray, np.random.Generator], FloatArray]
 """The state (C, P) to new values (C,) of one coordinate, drawn given the others."""

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nnbo_mip.checks import check_number
-from nnbo_mip.errors import InputError
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import check_number
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.surrogates.sampling.energy import Energy
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
 
 
 def metropolis(

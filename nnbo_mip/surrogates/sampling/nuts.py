@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from nnbo_mip.errors import MissingExtraError
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import MissingExtraError
 from nnbo_mip.surrogates.sampling.energy import Energy
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
 
 SMALLEST_NOISE = 1e-16
 """Least variance of the noise of a step."""

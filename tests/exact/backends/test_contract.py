@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nnbo_mip.errors import UnsupportedError
+from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.backends import Backend, Hooks, SolveRequest, get_backend
 from tests.exact.backends.models import OPTIMUM, hard, infeasible, knapsack
 

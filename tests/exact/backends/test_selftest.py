@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from nnbo_mip.errors import InputError, MissingExtraError, SolverError
+from nnbo_mip.core.errors import InputError, MissingExtraError, SolverError
 from nnbo_mip.exact.backends import (
     SolverAnswer,
     SolveRequest,

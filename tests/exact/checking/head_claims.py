@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from nnbo_mip.exact.certificate import Certificate
-from nnbo_mip.exact.certificate_gap import agrees, gap_of
+from nnbo_mip.exact.certificates.certificate import Certificate
+from nnbo_mip.exact.certificates.gap import agrees, gap_of
 from nnbo_mip.exact.heads import linear, ratio, sandwich, tangents
-from nnbo_mip.exact.heads.answer import HeadResult
 from nnbo_mip.exact.heads.certification import certificate_of
 from nnbo_mip.exact.heads.maximize_head import maximize_head
-from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.sequence import SequenceOptions
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.heads.objective import Objective
-from nnbo_mip.heads.storage import head_from_dict
+from nnbo_mip.exact.scores.answer import HeadResult
+from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.scores.objective import Objective
+from nnbo_mip.scores.storage import head_from_dict
 from tests.exact.heads.random_heads import domain_of, head_of, points_of, random_readout
 
 GAP = 1e-4

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.heads.attack import high_points
 from nnbo_mip.exact.checking.heads.reproof import HeadClaim, reprove_head
 from nnbo_mip.exact.checking.reproof import Outcome
-from nnbo_mip.heads.gp_readout import GpReadout
-from nnbo_mip.heads.objective import Objective
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.scores.objective import Objective
+from nnbo_mip.scores.posteriors.gp_readout import GpReadout
 from nnbo_mip.space.domain import Domain
 from tests.exact.heads.curved_cases import random_process
 from tests.exact.heads.random_heads import domain_of, head_of

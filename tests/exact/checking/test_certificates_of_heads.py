@@ -10,16 +10,16 @@ import pytest
 from typer.testing import CliRunner
 
 import nnbo_mip as nm
-from nnbo_mip.cli_app import app
-from nnbo_mip.errors import InputError, UnsupportedError
-from nnbo_mip.exact.certificate import Certificate
+from nnbo_mip.cli.app import app
+from nnbo_mip.core.errors import InputError, UnsupportedError
+from nnbo_mip.exact.certificates.certificate import Certificate
 from nnbo_mip.exact.heads.certification import certificate_of
 from nnbo_mip.exact.heads.maximize_head import maximize_head
-from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.sequence import SequenceOptions
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.heads.objective import Objective
-from nnbo_mip.heads.readouts import PlainReadout
+from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.scores.objective import Objective
+from nnbo_mip.scores.posteriors.readouts import PlainReadout
 from nnbo_mip.space.domain import Domain
 from tests.exact.checking.head_claims import (
     certified,

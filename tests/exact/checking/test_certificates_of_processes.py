@@ -12,11 +12,11 @@ import pytest
 from typer.testing import CliRunner
 
 import nnbo_mip as nm
-from nnbo_mip.cli_app import app
-from nnbo_mip.heads.gp_readout import GpReadout
-from nnbo_mip.heads.objective import Objective
-from nnbo_mip.maximizers.proposal import Proposal
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.cli.app import app
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.maximizers.base.proposal import Proposal
+from nnbo_mip.scores.objective import Objective
+from nnbo_mip.scores.posteriors.gp_readout import GpReadout
 from nnbo_mip.space.domain import Domain
 from tests.exact.checking.head_claims import forged
 

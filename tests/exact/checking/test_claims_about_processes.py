@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from nnbo_mip.exact.checking.heads.process_score import process_score
-from nnbo_mip.heads import LinearHead
-from nnbo_mip.heads.objective import Objective
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.objective import Objective
 from tests.exact.checking.process_claims import Question, asked, question
 from tests.exact.heads.random_heads import MOMENT_HEADS
 

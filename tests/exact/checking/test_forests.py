@@ -11,8 +11,8 @@ import pytest
 import nnbo_mip as nm
 from nnbo_mip.exact.checking.heads.forest import ForestRecheck
 from nnbo_mip.exact.checking.heads.forest_score import ForestScore
-from nnbo_mip.exact.heads.question import HeadProblem
-from nnbo_mip.heads.objective import Objective
+from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.scores.objective import Objective
 from nnbo_mip.testing.surrogate_contract import sample
 from tests.exact.trees.forests import random_forest, representatives
 from tests.exact.trees.test_search import HEADS, KINDS, domain_of

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nnbo_mip.exact.certificate import Certificate
-from nnbo_mip.heads import LinearHead
-from nnbo_mip.heads.objective import Objective
-from nnbo_mip.heads.readouts import QuadraticReadout
+from nnbo_mip.exact.certificates.certificate import Certificate
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.objective import Objective
+from nnbo_mip.scores.posteriors.readouts import QuadraticReadout
 from nnbo_mip.space.domain import Domain
 from tests.exact.checking.head_claims import (
     certified,

@@ -8,14 +8,14 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.heads.correlations import Correlations
 from nnbo_mip.exact.checking.heads.process_score import ProcessScore, process_score
 from nnbo_mip.exact.checking.heads.process_stds import ProcessBounds
 from nnbo_mip.exact.checking.heads.projection import Projection
-from nnbo_mip.heads import LinearHead
-from nnbo_mip.heads.gp_readout import GpReadout
-from nnbo_mip.heads.kernel_profiles import Profile
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.scores.base.kernel_profiles import Profile
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.posteriors.gp_readout import GpReadout
 from nnbo_mip.space.domain import Domain
 from tests.exact.heads.curved_cases import (
     KERNELS,

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nnbo_mip.errors import InputError, UncertifiedWarning, UnsupportedError
+from nnbo_mip.core.errors import InputError, UncertifiedWarning, UnsupportedError
 from nnbo_mip.exact.backends import SolveRequest, get_backend
 from nnbo_mip.exact.bounds.interval import interval_bounds
 from nnbo_mip.exact.formulation import Encoding, encode
 from nnbo_mip.exact.formulation.model import MARGIN
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.network.affine import Affine
-from nnbo_mip.network.graph import Network
+from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.network.graph.affine import Affine
+from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.space.domain import Domain
 from tests.exact.random_problems import mixed_domain, random_network, random_problem
 

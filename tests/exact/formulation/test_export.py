@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nnbo_mip.errors import InputError, UnsupportedError
+from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.exact.backends import SolveRequest, get_backend
 from nnbo_mip.exact.bounds.interval import interval_bounds
 from nnbo_mip.exact.formulation import MilpModel, encode
 from nnbo_mip.exact.formulation.export import export
-from nnbo_mip.exact.problem import Problem
+from nnbo_mip.exact.search.problem import Problem
 from nnbo_mip.testing.exact_maximum import exact_maximum
 from tests.exact.random_problems import mixed_domain, random_network
 

@@ -15,7 +15,7 @@ from nnbo_mip.exact.formulation.expression import (
     scale_rows,
 )
 from nnbo_mip.exact.formulation.model import SMALLEST_SCALE, power_of_two_above
-from nnbo_mip.network.affine import Affine
+from nnbo_mip.network.graph.affine import Affine
 
 
 def exact_dot(row: np.ndarray, values: np.ndarray) -> Fraction:

@@ -7,8 +7,8 @@ from decimal import Decimal
 import numpy as np
 from scipy.linalg import cho_solve
 
-from nnbo_mip.heads.gp_readout import GpReadout
-from nnbo_mip.heads.tanh_readouts import TanhFeatures, TanhMembers
+from nnbo_mip.scores.posteriors.gp_readout import GpReadout
+from nnbo_mip.scores.posteriors.tanh_readouts import TanhFeatures, TanhMembers
 
 KERNELS = (
     ("rbf", 2.5),

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from nnbo_mip.heads import (
-    AugmentedEI,
-    EmpiricalImprovement,
-    ExpectedImprovement,
-    LinearHead,
-    MaxValueEntropy,
-    ProbabilityOfImprovement,
-    QuantileImprovement,
-)
-from nnbo_mip.heads.readouts import (
+from nnbo_mip.network.graph.affine import Affine
+from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
+from nnbo_mip.scores.functions.entropy import MaxValueEntropy
+from nnbo_mip.scores.functions.improvement import ExpectedImprovement
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.functions.noisy import AugmentedEI, QuantileImprovement
+from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
+from nnbo_mip.scores.posteriors.readouts import (
     MembersReadout,
     PlainReadout,
     QuadraticReadout,
     SmoothReadout,
 )
-from nnbo_mip.network.affine import Affine
-from nnbo_mip.network.graph import Network
 from nnbo_mip.space.domain import Domain, Grid
 
 READOUTS = ("plain", "smooth", "members", "variance", "noisy", "quadratic")

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from nnbo_mip.exact.heads.answer import HeadResult
-from nnbo_mip.exact.heads.question import HeadProblem
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.terms import Measure
 from nnbo_mip.exact.heads.sequence import SequenceOptions
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.result import Measure
-from nnbo_mip.heads import Head
-from nnbo_mip.heads.readouts import MembersReadout, PlainReadout, Readout, SmoothReadout
-from nnbo_mip.network.affine import Affine, FloatArray
-from nnbo_mip.network.builder import GraphBuilder
-from nnbo_mip.network.graph import Network
+from nnbo_mip.exact.scores.answer import HeadResult
+from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.network.graph.affine import Affine
+from nnbo_mip.network.graph.builder import GraphBuilder
+from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.scores.base.abstract import Head
+from nnbo_mip.scores.posteriors.readouts import MembersReadout, PlainReadout, Readout, SmoothReadout
 from nnbo_mip.space.domain import Domain
 
 L_MIN, L_MAX = 0.05, 1.5

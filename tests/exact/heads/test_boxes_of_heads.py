@@ -9,17 +9,15 @@ import pytest
 
 from nnbo_mip.exact.branching.boxes import BoxOptions
 from nnbo_mip.exact.heads import boxes
-from nnbo_mip.exact.heads.logarithms import LEAST_LOG
-from nnbo_mip.exact.heads.question import HeadProblem
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.heads import (
-    EmpiricalImprovement,
-    ExpectedImprovement,
-    LinearHead,
-    ProbabilityOfImprovement,
-)
-from nnbo_mip.heads.readouts import MembersReadout, PlainReadout, QuadraticReadout
-from nnbo_mip.network.graph import Network
+from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
+from nnbo_mip.scores.functions.improvement import ExpectedImprovement
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
+from nnbo_mip.scores.logarithms import LEAST_LOG
+from nnbo_mip.scores.posteriors.readouts import MembersReadout, PlainReadout, QuadraticReadout
 from nnbo_mip.space.domain import Domain
 from tests.exact.heads.random_heads import (
     DOMAINS,

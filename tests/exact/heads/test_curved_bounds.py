@@ -17,9 +17,9 @@ from nnbo_mip.exact.bounds.kernel_units import KernelUnits
 from nnbo_mip.exact.bounds.tanh_units import TanhUnits
 from nnbo_mip.exact.bounds.unit_relaxation import UnitRows, largest_half
 from nnbo_mip.exact.heads.relaxers.posterior import PosteriorPart
-from nnbo_mip.heads.gp_readout import GpReadout
-from nnbo_mip.heads.kernel_profiles import Profile
-from nnbo_mip.network.affine import dense
+from nnbo_mip.network.graph.affine import dense
+from nnbo_mip.scores.base.kernel_profiles import Profile
+from nnbo_mip.scores.posteriors.gp_readout import GpReadout
 from nnbo_mip.space.domain import Domain
 from tests.exact.heads.curved_cases import (
     KERNELS,

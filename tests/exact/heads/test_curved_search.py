@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nnbo_mip.errors import InputError, UnsupportedError
+from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.exact.branching.boxes import BoxOptions
 from nnbo_mip.exact.heads import boxes, linear, maximize_head, ratio, sandwich, tangents
-from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.relaxers.choice import relaxer_of, why_not
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.heads import LinearHead
-from nnbo_mip.heads.objective import Objective
+from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.objective import Objective
 from nnbo_mip.space.domain import Domain, Grid
 from tests.exact.heads.curved_cases import KERNELS, TANH, random_process, random_tanh
 from tests.exact.heads.random_heads import (

@@ -9,15 +9,13 @@ import pytest
 from scipy.stats import norm
 
 from nnbo_mip.exact.heads import linear, ratio, sandwich, tangents
-from nnbo_mip.heads import (
-    ExpectedImprovement,
-    LinearHead,
-    ProbabilityOfImprovement,
-)
-from nnbo_mip.heads.readouts import PlainReadout, Readout, SmoothReadout
+from nnbo_mip.scores.functions.improvement import ExpectedImprovement
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
+from nnbo_mip.scores.posteriors.readouts import PlainReadout, Readout, SmoothReadout
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.surrogates import Belief, create
-from nnbo_mip.surrogates.nomu_belief import NomuBelief
+from nnbo_mip.surrogates.nomu.belief import NomuBelief
 from tests.exact.heads.sequence_cases import OPTIONS, case, check_closed, grid
 
 DOMAIN = Domain([-1.0, -0.8], [0.9, 1.0])

@@ -5,15 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nnbo_mip.errors import UnsupportedError
+from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.heads import linear, sequence
 from nnbo_mip.exact.heads.sequence import SequenceOptions
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.exact.result import EngineResult
-from nnbo_mip.heads import EmpiricalImprovement, ExpectedImprovement, LinearHead
-from nnbo_mip.heads.readouts import PlainReadout
-from nnbo_mip.network.builder import GraphBuilder
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.exact.search.result import EngineResult
+from nnbo_mip.network.graph.builder import GraphBuilder
+from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
+from nnbo_mip.scores.functions.improvement import ExpectedImprovement
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.posteriors.readouts import PlainReadout
 from nnbo_mip.space.domain import Domain
 from tests.exact.heads.sequence_cases import (
     L_MAX,

@@ -9,16 +9,14 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from nnbo_mip.errors import UnsupportedError
+from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.heads import ratio, sandwich, sequence
 from nnbo_mip.exact.heads.sequence import SequenceOptions
-from nnbo_mip.heads import (
-    ExpectedImprovement,
-    MaxValueEntropy,
-    ProbabilityOfImprovement,
-)
-from nnbo_mip.heads.readouts import PlainReadout
-from nnbo_mip.network.builder import GraphBuilder
+from nnbo_mip.network.graph.builder import GraphBuilder
+from nnbo_mip.scores.functions.entropy import MaxValueEntropy
+from nnbo_mip.scores.functions.improvement import ExpectedImprovement
+from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
+from nnbo_mip.scores.posteriors.readouts import PlainReadout
 from nnbo_mip.space.domain import Domain
 from tests.exact.heads.sequence_cases import (
     OPTIONS,

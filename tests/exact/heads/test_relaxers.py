@@ -7,24 +7,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nnbo_mip.errors import UnsupportedError
+from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.bounds.row_relaxation import RowRelaxer
-from nnbo_mip.exact.heads.logarithms import LogProbability
-from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.relaxers import moments
 from nnbo_mip.exact.heads.relaxers.choice import relaxer_of
-from nnbo_mip.exact.heads.relaxers.level_lines import level_lines
 from nnbo_mip.exact.heads.relaxers.spreads import LineSpread, QuadraticSpread, spread_relaxer
-from nnbo_mip.heads import (
-    AugmentedEI,
-    ExpectedImprovement,
-    LinearHead,
-    MaxValueEntropy,
-    MomentHead,
-    ProbabilityOfImprovement,
-    QuantileImprovement,
-)
-from nnbo_mip.heads.readouts import NetworkReadout, PlainReadout
+from nnbo_mip.exact.scores.level_lines import level_lines
+from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.scores.base.abstract import MomentHead
+from nnbo_mip.scores.functions.entropy import MaxValueEntropy
+from nnbo_mip.scores.functions.improvement import ExpectedImprovement
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.functions.noisy import AugmentedEI, QuantileImprovement
+from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
+from nnbo_mip.scores.logarithms import LogProbability
+from nnbo_mip.scores.posteriors.readouts import NetworkReadout, PlainReadout
 from tests.exact.heads.random_heads import (
     READOUTS,
     domain_of,

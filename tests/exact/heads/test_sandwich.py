@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from nnbo_mip.exact.heads import sandwich
 from nnbo_mip.exact.heads.sequence import SequenceOptions
-from nnbo_mip.heads import ExpectedImprovement
+from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from tests.exact.heads.sequence_cases import (
     OPTIONS,
     case,

@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from nnbo_mip.errors import UnsupportedError
+from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.heads import sandwich, sequence
-from nnbo_mip.exact.heads.answer import Step
-from nnbo_mip.exact.heads.logarithms import LEAST_LOG
 from nnbo_mip.exact.heads.sequence import Sequence, SequenceOptions
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.heads import ExpectedImprovement, LinearHead
-from nnbo_mip.heads.readouts import PlainReadout
-from nnbo_mip.network.builder import GraphBuilder
+from nnbo_mip.exact.scores.answer import Step
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.network.graph.builder import GraphBuilder
+from nnbo_mip.scores.functions.improvement import ExpectedImprovement
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.logarithms import LEAST_LOG
+from nnbo_mip.scores.posteriors.readouts import PlainReadout
 from nnbo_mip.space.domain import Domain
 from tests.exact.heads.sequence_cases import (
     OPTIONS,

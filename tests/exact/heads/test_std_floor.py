@@ -8,10 +8,10 @@ import pytest
 from nnbo_mip.exact.heads.moments import PlainPlane, with_positive_std
 from nnbo_mip.exact.heads.sequence import Sequence
 from nnbo_mip.exact.heads.std_floor import proven_floor
-from nnbo_mip.heads.readouts import PlainReadout
-from nnbo_mip.network.affine import Affine
-from nnbo_mip.network.builder import GraphBuilder
-from nnbo_mip.network.graph import Network
+from nnbo_mip.network.graph.affine import Affine
+from nnbo_mip.network.graph.builder import GraphBuilder
+from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.scores.posteriors.readouts import PlainReadout
 from nnbo_mip.space.domain import Domain
 from tests.exact.heads.sequence_cases import (
     L_MIN,

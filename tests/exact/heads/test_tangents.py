@@ -7,13 +7,13 @@ from decimal import Decimal, getcontext
 import numpy as np
 import pytest
 
-from nnbo_mip.errors import UnsupportedError
+from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.heads import sequence, tangents
 from nnbo_mip.exact.heads.sequence import Sequence, SequenceOptions
 from nnbo_mip.exact.heads.tangents import Envelope, SmoothPlane, envelope, raw_of
-from nnbo_mip.heads import LinearHead
-from nnbo_mip.heads.readouts import SmoothReadout
-from nnbo_mip.network.builder import GraphBuilder
+from nnbo_mip.network.graph.builder import GraphBuilder
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.posteriors.readouts import SmoothReadout
 from tests.exact.heads.sequence_cases import (
     L_MAX,
     L_MIN,

@@ -7,12 +7,12 @@ import pytest
 
 from nnbo_mip.exact.branching.boxes import BoxOptions
 from nnbo_mip.exact.heads import boxes
-from nnbo_mip.exact.heads.answer import answer
 from nnbo_mip.exact.heads.maximize_head import maximize_head, sequence_for
-from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.sequence import SequenceOptions
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.heads.readouts import MembersReadout, Readout
+from nnbo_mip.exact.scores.answer import answer
+from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.scores.posteriors.readouts import MembersReadout, Readout
 from nnbo_mip.space.domain import Domain
 from tests.exact.heads.random_heads import head_of
 from tests.exact.heads.sequence_cases import (

@@ -6,10 +6,10 @@ import itertools
 
 import numpy as np
 
-from nnbo_mip.exact.heads.question import HeadProblem
-from nnbo_mip.heads.tree_readout import TreeReadout
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.network.tree_arrays import LEAF
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.network.graph.tree_arrays import LEAF
+from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
 from nnbo_mip.space.domain import Domain
 
 

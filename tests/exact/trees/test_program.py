@@ -5,16 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nnbo_mip.errors import UnsupportedError
+from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.heads import tree_sums
 from nnbo_mip.exact.heads.maximize_head import maximize_head
-from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.sequence import SequenceOptions
-from nnbo_mip.exact.monitor import Monitor
+from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.trees.cells import TreeCells
 from nnbo_mip.exact.trees.program import tree_program
-from nnbo_mip.heads import EmpiricalImprovement, ExpectedImprovement, LinearHead
-from nnbo_mip.heads.tree_readout import TreeReadout
+from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
+from nnbo_mip.scores.functions.improvement import ExpectedImprovement
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
 from tests.exact.trees.forests import best_score, random_forest, representatives
 from tests.exact.trees.test_search import KINDS, domain_of
 

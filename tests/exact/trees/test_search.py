@@ -9,24 +9,21 @@ import pytest
 
 from nnbo_mip.exact.branching.boxes import BoxOptions
 from nnbo_mip.exact.heads.maximize_head import maximize_head
-from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.sequence import SequenceOptions
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.result import gap_closed
+from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.result import gap_closed
 from nnbo_mip.exact.trees.cells import TreeCells
 from nnbo_mip.exact.trees.scores import TreeScores
 from nnbo_mip.exact.trees.search import TreeSearch
-from nnbo_mip.heads import (
-    AugmentedEI,
-    EmpiricalImprovement,
-    ExpectedImprovement,
-    Head,
-    LinearHead,
-    MaxValueEntropy,
-    ProbabilityOfImprovement,
-    QuantileImprovement,
-)
-from nnbo_mip.heads.tree_readout import TreeReadout
+from nnbo_mip.scores.base.abstract import Head
+from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
+from nnbo_mip.scores.functions.entropy import MaxValueEntropy
+from nnbo_mip.scores.functions.improvement import ExpectedImprovement
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.functions.noisy import AugmentedEI, QuantileImprovement
+from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
+from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.space.grid import Grid
 from tests.exact.trees.forests import best_score, random_forest, representatives

@@ -5,10 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nnbo_mip.surrogates.ratios.kernel_odds import KernelOdds, kernel
-from nnbo_mip.surrogates.ratios.kliep import Kliep
-from nnbo_mip.surrogates.ratios.labels import Labels
-from nnbo_mip.surrogates.ratios.ulsif import Ulsif, fitted_weights, loss, moments, relative
+from nnbo_mip.surrogates.ratios.estimators.kernel_odds import KernelOdds, kernel
+from nnbo_mip.surrogates.ratios.estimators.kliep import Kliep
+from nnbo_mip.surrogates.ratios.estimators.labels import Labels
+from nnbo_mip.surrogates.ratios.estimators.ulsif import (
+    Ulsif,
+    fitted_weights,
+    loss,
+    moments,
+    relative,
+)
 
 RNG = np.random.default_rng(0)
 GOOD, BAD = RNG.normal(0.3, 0.15, (150, 1)), RNG.uniform(-1.0, 1.0, (300, 1))

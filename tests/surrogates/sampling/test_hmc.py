@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nnbo_mip.errors import InputError
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.surrogates.sampling.energy import thinned
 from nnbo_mip.surrogates.sampling.hmc import HybridMonteCarlo, StepRule, leapfrog, sample_hmc
 

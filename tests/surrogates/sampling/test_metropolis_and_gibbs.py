@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.surrogates.sampling.gibbs import draw_cauchy_precision, draw_precision, gibbs
 from nnbo_mip.surrogates.sampling.metropolis import metropolis
 

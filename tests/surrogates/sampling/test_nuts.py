@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from nnbo_mip.errors import MissingExtraError
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import MissingExtraError
 from nnbo_mip.surrogates.sampling.nuts import sample_nuts
 from tests.surrogates.sampling.test_hmc import COVARIANCE, gaussian, ring
 

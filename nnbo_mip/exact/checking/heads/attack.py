@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from nnbo_mip.errors import InputError
-from nnbo_mip.heads.objective import Objective
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import InputError
+from nnbo_mip.scores.objective import Objective
 from nnbo_mip.space.domain import Domain
 
 SAMPLES = 4096

@@ -14,12 +14,12 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.heads.outputs import Drawn
 from nnbo_mip.exact.checking.heads.pieces import MOST_UNDECIDED, undecided
 from nnbo_mip.exact.checking.heads.scores import ScoreBounder
 from nnbo_mip.exact.checking.sweep import Boxes, Recheck, Sweep, Watch, halves, ignore, joined
-from nnbo_mip.heads.objective import Objective
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.scores.objective import Objective
 from nnbo_mip.space.domain import Domain
 
 FLOATS_PER_BATCH = 1 << 20

@@ -7,11 +7,12 @@ from nnbo_mip.exact.checking.heads.outputs import OutputBounder
 from nnbo_mip.exact.checking.heads.process_score import process_score
 from nnbo_mip.exact.checking.heads.scores import MemberScore, MomentScore, ScoreBounder
 from nnbo_mip.exact.checking.heads.stds import std_bounder
-from nnbo_mip.heads import EmpiricalImprovement, MomentHead
-from nnbo_mip.heads.gp_readout import GpReadout
-from nnbo_mip.heads.objective import Objective
-from nnbo_mip.heads.readouts import MembersReadout
-from nnbo_mip.heads.tree_readout import TreeReadout
+from nnbo_mip.scores.base.abstract import MomentHead
+from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
+from nnbo_mip.scores.objective import Objective
+from nnbo_mip.scores.posteriors.gp_readout import GpReadout
+from nnbo_mip.scores.posteriors.readouts import MembersReadout
+from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
 from nnbo_mip.space.domain import Domain
 
 

@@ -29,8 +29,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nnbo_mip.heads.gp_readout import GpReadout
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.scores.posteriors.gp_readout import GpReadout
 
 UNIT = 2.0**-53
 

@@ -25,20 +25,14 @@ import math
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.heads.stds import Std
-from nnbo_mip.heads import (
-    AugmentedEI,
-    ExpectedImprovement,
-    LinearHead,
-    MaxValueEntropy,
-    MomentHead,
-    ProbabilityOfImprovement,
-    QuantileImprovement,
-    RatioHead,
-)
-from nnbo_mip.heads.improvement import expectation, log_expectation
-from nnbo_mip.heads.probability import LogProbability
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.scores.base.abstract import MomentHead, RatioHead
+from nnbo_mip.scores.functions.entropy import MaxValueEntropy
+from nnbo_mip.scores.functions.improvement import ExpectedImprovement, expectation, log_expectation
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.functions.noisy import AugmentedEI, QuantileImprovement
+from nnbo_mip.scores.functions.probability import LogProbability, ProbabilityOfImprovement
 
 RELATIVE = 2.0**-50
 

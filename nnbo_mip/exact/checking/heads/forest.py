@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.heads.boxes import counterexample
 from nnbo_mip.exact.checking.heads.forest_score import ForestScore
 from nnbo_mip.exact.checking.sweep import Boxes, Recheck, Sweep, halves, joined
-from nnbo_mip.heads.objective import Objective
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.scores.objective import Objective
 from nnbo_mip.space.domain import Domain
 
 FLOATS_PER_BATCH = 1 << 20

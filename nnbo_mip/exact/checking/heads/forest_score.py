@@ -17,11 +17,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.heads.outputs import Drawn
 from nnbo_mip.exact.checking.heads.scores import ScoreBounder, score_interval
-from nnbo_mip.heads import EmpiricalImprovement, Head, LinearHead, MomentHead, Shape
-from nnbo_mip.heads.tree_readout import TreeReadout
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.scores.base.abstract import Head, MomentHead, Shape
+from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
 
 UNIT = 2.0**-53
 ROOT_SHARE = 0.9

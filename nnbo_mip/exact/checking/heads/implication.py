@@ -22,14 +22,16 @@ from itertools import combinations
 
 import numpy as np
 
-from nnbo_mip.errors import FileFormatError
-from nnbo_mip.exact.certificate import Certificate
+from nnbo_mip.core.errors import FileFormatError
+from nnbo_mip.exact.certificates.certificate import Certificate
 from nnbo_mip.exact.checking.heads.excess import ExcessBounder, log_score_above, score_above
-from nnbo_mip.exact.heads.logarithms import LEAST_LOG
-from nnbo_mip.heads import ExpectedImprovement, LinearHead, RatioHead
-from nnbo_mip.heads.objective import Objective
-from nnbo_mip.heads.readouts import PlainReadout, SmoothReadout
-from nnbo_mip.heads.storage import head_from_dict
+from nnbo_mip.scores.base.abstract import RatioHead
+from nnbo_mip.scores.functions.improvement import ExpectedImprovement
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.logarithms import LEAST_LOG
+from nnbo_mip.scores.objective import Objective
+from nnbo_mip.scores.posteriors.readouts import PlainReadout, SmoothReadout
+from nnbo_mip.scores.storage import head_from_dict
 
 MOST_LINES = 200
 CURVE_ROUNDING = 1e-14

@@ -14,19 +14,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nnbo_mip.errors import FileFormatError, NnboError
-from nnbo_mip.exact.certificate import Certificate
-from nnbo_mip.exact.certificate_gap import agrees, gap_of
+from nnbo_mip.core.errors import FileFormatError, NnboError
+from nnbo_mip.core.progress import ProgressCallback
+from nnbo_mip.exact.certificates.certificate import Certificate
+from nnbo_mip.exact.certificates.gap import agrees, gap_of
 from nnbo_mip.exact.checking.heads.choice import score_bounder
 from nnbo_mip.exact.checking.heads.implication import why_not_following
 from nnbo_mip.exact.checking.heads.reproof import HeadClaim, reprove_head
 from nnbo_mip.exact.checking.reproof import Outcome
-from nnbo_mip.exact.heads.logarithms import LEAST_LOG, is_logarithm, searched
-from nnbo_mip.exact.monitor import ProgressCallback
-from nnbo_mip.heads import Head
-from nnbo_mip.heads.objective import Objective
-from nnbo_mip.heads.readouts import NetworkReadout
-from nnbo_mip.heads.storage import head_from_dict, readout_to_dict
+from nnbo_mip.scores.base.abstract import Head
+from nnbo_mip.scores.logarithms import LEAST_LOG, is_logarithm, searched
+from nnbo_mip.scores.objective import Objective
+from nnbo_mip.scores.posteriors.readouts import NetworkReadout
+from nnbo_mip.scores.storage import head_from_dict, readout_to_dict
 from nnbo_mip.space.domain import Domain
 
 SUBS_SHARE = 0.8

@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.recheck_bounds import (
     OPERATIONS,
     SLOPE_ROUNDS,
@@ -23,8 +24,7 @@ from nnbo_mip.exact.checking.recheck_bounds import (
     _Lines,
     rounding_errors,
 )
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.network.graph import Network
+from nnbo_mip.network.graph.graph import Network
 
 RELATIVE = 2.0**-50
 """Eight times the unit roundoff."""

@@ -11,9 +11,9 @@ from itertools import product
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.dyadic import Dyadic, ExactNetwork
 from nnbo_mip.exact.checking.heads.outputs import RELATIVE, Drawn
-from nnbo_mip.network.affine import FloatArray
 
 MOST_UNDECIDED = 6
 """Largest number of undecided ReLUs whose patterns are gone through."""

@@ -31,10 +31,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.heads.correlations import UNIT, Columns, Correlations, gamma
 from nnbo_mip.exact.checking.heads.projection import Projection
-from nnbo_mip.heads.gp_readout import GpReadout
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.scores.posteriors.gp_readout import GpReadout
 
 LEAST, LARGEST = 1e-60, 1e60
 """Numbers between these are read, so that nothing comes near underflow or overflow."""

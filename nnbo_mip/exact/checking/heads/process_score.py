@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.heads.correlations import Correlations
 from nnbo_mip.exact.checking.heads.excess import ExcessBounder
 from nnbo_mip.exact.checking.heads.outputs import Drawn
 from nnbo_mip.exact.checking.heads.process import Process
 from nnbo_mip.exact.checking.heads.process_stds import AffineStd, ConvexStd, ProcessBounds
 from nnbo_mip.exact.checking.heads.scores import ScoreBounder, score_interval
-from nnbo_mip.heads import MomentHead
-from nnbo_mip.heads.gp_readout import GpReadout
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.scores.base.abstract import MomentHead
+from nnbo_mip.scores.posteriors.gp_readout import GpReadout
 from nnbo_mip.space.domain import Domain
 
 

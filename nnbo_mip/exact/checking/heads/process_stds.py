@@ -22,10 +22,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.heads.correlations import UNIT
 from nnbo_mip.exact.checking.heads.process import Expansion, Process
 from nnbo_mip.exact.checking.heads.stds import Std
-from nnbo_mip.network.affine import FloatArray
 
 RELATIVE = 1e-14
 """Relative error of the few operations that make a line."""

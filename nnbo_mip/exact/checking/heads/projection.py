@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.dyadic import Dyadic
 from nnbo_mip.exact.checking.heads.correlations import UNIT, Correlations, gamma
-from nnbo_mip.heads.gp_readout import GpReadout
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.scores.posteriors.gp_readout import GpReadout
 
 LARGEST_ERROR = 0.1
 """By more than so much the approximate inverse of L may not miss it."""

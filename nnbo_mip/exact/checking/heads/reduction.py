@@ -17,16 +17,24 @@ from fractions import Fraction
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.heads.excess import ExcessBounder
 from nnbo_mip.exact.checking.heads.stds import POSITIVE, with_positive_part
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.heads import EmpiricalImprovement, LinearHead, RatioHead
-from nnbo_mip.heads.objective import Objective
-from nnbo_mip.heads.readouts import MembersReadout, NetworkReadout, PlainReadout, SmoothReadout
-from nnbo_mip.network.affine import Affine, FloatArray
-from nnbo_mip.network.builder import drop_unread_layers
-from nnbo_mip.network.graph import Network
-from nnbo_mip.network.ranges import preactivation_ranges
+from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.network.graph.affine import Affine
+from nnbo_mip.network.graph.builder import drop_unread_layers
+from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.network.graph.ranges import preactivation_ranges
+from nnbo_mip.scores.base.abstract import RatioHead
+from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.objective import Objective
+from nnbo_mip.scores.posteriors.readouts import (
+    MembersReadout,
+    NetworkReadout,
+    PlainReadout,
+    SmoothReadout,
+)
 from nnbo_mip.space.domain import Domain
 
 UNIT = 2.0**-53

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.progress import Progress, ProgressCallback
 from nnbo_mip.exact.checking.heads.attack import high_points
 from nnbo_mip.exact.checking.heads.boxes import MOST_FREE, HeadRecheck, counterexample
 from nnbo_mip.exact.checking.heads.choice import score_bounder
@@ -23,14 +25,13 @@ from nnbo_mip.exact.checking.heads.reduction import problem_of, reduced
 from nnbo_mip.exact.checking.heads.scores import ScoreBounder
 from nnbo_mip.exact.checking.reproof import Outcome, reprove
 from nnbo_mip.exact.checking.sweep import Recheck
-from nnbo_mip.exact.monitor import REPORT_INTERVAL, Progress, ProgressCallback
-from nnbo_mip.exact.problem import Problem
-from nnbo_mip.heads import EmpiricalImprovement, MaxValueEntropy, ProbabilityOfImprovement
-from nnbo_mip.heads.entropy import CEILING
-from nnbo_mip.heads.objective import Objective
-from nnbo_mip.heads.probability import LogProbability
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.network.graph import Network
+from nnbo_mip.exact.search.monitor import REPORT_INTERVAL
+from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
+from nnbo_mip.scores.functions.entropy import CEILING, MaxValueEntropy
+from nnbo_mip.scores.functions.probability import LogProbability, ProbabilityOfImprovement
+from nnbo_mip.scores.objective import Objective
 from nnbo_mip.space.domain import Domain
 
 

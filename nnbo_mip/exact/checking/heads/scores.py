@@ -8,20 +8,18 @@ from functools import cached_property
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.dyadic import ExactNetwork
 from nnbo_mip.exact.checking.heads.excess import ExcessBounder
 from nnbo_mip.exact.checking.heads.outputs import RELATIVE, Drawn, OutputBounder, Summed
 from nnbo_mip.exact.checking.heads.pieces import ExactPieces
 from nnbo_mip.exact.checking.heads.stds import CurveBounder, StdBounder, output_forms
-from nnbo_mip.heads import (
-    EmpiricalImprovement,
-    ExpectedImprovement,
-    LinearHead,
-    MomentHead,
-    QuantileImprovement,
-)
-from nnbo_mip.heads.probability import LogProbability
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.scores.base.abstract import MomentHead
+from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
+from nnbo_mip.scores.functions.improvement import ExpectedImprovement
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.functions.noisy import QuantileImprovement
+from nnbo_mip.scores.functions.probability import LogProbability
 
 SCORE_ERROR = 1e-11
 """Relative error of every head's float64 score, and absolute one of logarithms; generously."""

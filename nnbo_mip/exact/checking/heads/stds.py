@@ -24,16 +24,17 @@ from functools import cached_property
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.heads.outputs import RELATIVE, Drawn, Summed
-from nnbo_mip.heads.readouts import (
+from nnbo_mip.network.graph.affine import Affine
+from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.scores.posteriors.readouts import (
     MembersReadout,
     PlainReadout,
     QuadraticReadout,
     Readout,
     SmoothReadout,
 )
-from nnbo_mip.network.affine import Affine, FloatArray
-from nnbo_mip.network.graph import Network
 
 CURVE_ROUNDING = 1e-14
 """Relative error of the smooth readout, its slopes and the lines made of them."""

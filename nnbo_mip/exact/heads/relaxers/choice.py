@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from nnbo_mip.errors import UnsupportedError
+from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.bounds.kernel_units import KernelUnits
 from nnbo_mip.exact.bounds.row_relaxation import RowRelaxer, Rows
 from nnbo_mip.exact.bounds.tanh_units import TanhUnits
 from nnbo_mip.exact.bounds.unit_relaxation import UnitRows
 from nnbo_mip.exact.branching.boxes import BoxRelaxer
-from nnbo_mip.exact.heads.question import HeadProblem
 from nnbo_mip.exact.heads.relaxers.members import CountRelaxer, ImprovementRelaxer, RisenRelaxer
 from nnbo_mip.exact.heads.relaxers.moments import MomentRelaxer
 from nnbo_mip.exact.heads.relaxers.posterior import PosteriorPart
 from nnbo_mip.exact.heads.relaxers.spreads import SpreadRelaxer, spread_relaxer
-from nnbo_mip.heads import EmpiricalImprovement, MomentHead
-from nnbo_mip.heads.gp_readout import GpReadout
-from nnbo_mip.heads.readouts import MembersReadout, NetworkReadout
-from nnbo_mip.heads.tanh_readouts import TanhMembers, TanhReadout
-from nnbo_mip.heads.tree_readout import TreeReadout
+from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.scores.base.abstract import MomentHead
+from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
+from nnbo_mip.scores.posteriors.gp_readout import GpReadout
+from nnbo_mip.scores.posteriors.readouts import MembersReadout, NetworkReadout
+from nnbo_mip.scores.posteriors.tanh_readouts import TanhMembers, TanhReadout
+from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
 
 
 class HeadRelaxer(BoxRelaxer, Protocol):

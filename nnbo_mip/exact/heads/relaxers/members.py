@@ -13,14 +13,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.bounds.compiled_relaxation import CompiledRelaxer
 from nnbo_mip.exact.bounds.relaxation import Planes
 from nnbo_mip.exact.bounds.row_relaxation import Rows
-from nnbo_mip.exact.heads.relaxers.conditions import UNREACHABLE, Conditions, conditions
-from nnbo_mip.exact.rounding import UNIT_ROUNDOFF, rounding_model
-from nnbo_mip.heads import EmpiricalImprovement
-from nnbo_mip.network.affine import Affine, FloatArray
-from nnbo_mip.network.graph import Network
+from nnbo_mip.exact.scores.conditions import UNREACHABLE, Conditions, conditions
+from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, rounding_model
+from nnbo_mip.network.graph.affine import Affine
+from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.space.domain import Domain
 
 

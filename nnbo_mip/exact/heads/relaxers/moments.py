@@ -6,13 +6,15 @@ from itertools import pairwise
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.bounds.row_relaxation import Rows
-from nnbo_mip.exact.heads.logarithms import LEAST_LOG, LogProbability, is_logarithm
-from nnbo_mip.exact.heads.relaxers.conditions import Conditions, conditions
-from nnbo_mip.exact.heads.relaxers.level_lines import LevelLines, level_lines
 from nnbo_mip.exact.heads.relaxers.spreads import SpreadRelaxer
-from nnbo_mip.heads import ExpectedImprovement, LinearHead, MomentHead, RatioHead
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.exact.scores.conditions import Conditions, conditions
+from nnbo_mip.exact.scores.level_lines import LevelLines, level_lines
+from nnbo_mip.scores.base.abstract import MomentHead, RatioHead
+from nnbo_mip.scores.functions.improvement import ExpectedImprovement
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.logarithms import LEAST_LOG, LogProbability, is_logarithm
 
 SCORE_ERROR = 1e-11
 """Relative error of every head's score, and absolute error of logarithms; generously."""

@@ -47,14 +47,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from nnbo_mip.core.arrays import BoolArray, FloatArray
 from nnbo_mip.exact.bounds.kernel_units import KernelUnits
 from nnbo_mip.exact.bounds.row_relaxation import Drawn
 from nnbo_mip.exact.bounds.unit_relaxation import DrawnUnits, UnitRows
 from nnbo_mip.exact.heads.relaxers.spreads import ROUNDING, Spread, SpreadRelaxer, Sum
-from nnbo_mip.exact.rounding import gamma
-from nnbo_mip.heads.gp_readout import GpReadout
-from nnbo_mip.network.affine import FloatArray
-from nnbo_mip.space.arrays import BoolArray
+from nnbo_mip.exact.search.rounding import gamma
+from nnbo_mip.scores.posteriors.gp_readout import GpReadout
 
 LEAST_STD = 1e-9
 """Tangents of the root are taken at no smaller share of the prior's std."""

@@ -34,17 +34,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.bounds.row_relaxation import Drawn
-from nnbo_mip.exact.rounding import gamma
-from nnbo_mip.heads.readouts import (
+from nnbo_mip.exact.search.rounding import gamma
+from nnbo_mip.scores.posteriors.readouts import (
     MembersReadout,
     PlainReadout,
     QuadraticReadout,
     Readout,
     SmoothReadout,
 )
-from nnbo_mip.heads.tanh_readouts import TanhFeatures, TanhMembers
-from nnbo_mip.network.affine import FloatArray
+from nnbo_mip.scores.posteriors.tanh_readouts import TanhFeatures, TanhMembers
 
 ROUNDING = 1e-14
 """Relative error of the few operations that make a line."""

@@ -1,0 +1,1 @@
+"""Bayesian networks on the figures of their source."""

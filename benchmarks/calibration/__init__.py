@@ -1,0 +1,1 @@
+"""Calibration of beliefs."""

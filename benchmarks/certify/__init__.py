@@ -1,0 +1,1 @@
+"""Networks certified, beside peers."""

@@ -1,0 +1,1 @@
+"""Density ratios on toys and runs."""

@@ -1,0 +1,1 @@
+"""Exact maximizers of acquisitions, and how often heuristics miss."""

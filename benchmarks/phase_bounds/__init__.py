@@ -1,0 +1,1 @@
+"""Bounds of phase searches: our kernels against HiGHS."""

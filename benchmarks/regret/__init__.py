@@ -1,0 +1,1 @@
+"""Regret of whole runs, beside peers."""

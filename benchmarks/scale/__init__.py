@@ -1,0 +1,1 @@
+"""Large experiments: overhead, memory, queries."""

@@ -1,0 +1,1 @@
+"""Fuzzing for false bounds."""

@@ -1,0 +1,116 @@
+"""Everything that the soundness run tries on a case, by name."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from benchmarks.certify.measure import cpu_seconds
+from benchmarks.soundness.nets import FuzzCase
+from benchmarks.soundness.verdicts import Record
+
+BROKE_DOWN = "broke down"
+"""What `certify` says when a solver failed and the quick bound took over."""
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """`nnbo_mip.certify` with options, and the packages that they need.
+
+    Parameters
+    ----------
+    name : str
+        What the summary calls it.
+    options : mapping
+        Arguments of `certify`.
+    packages : tuple of str
+        What must be installed.
+    mirrored : bool
+        Whether the negated network is minimized instead; value and bound are negated back.
+    checked : bool
+        Whether the certificate is checked too; one that is refuted counts as an error.
+    specialist : bool
+        Whether it may refuse a case that is not of its kind.
+    """
+
+    name: str
+    options: Mapping[str, Any]
+    packages: tuple[str, ...] = ()
+    mirrored: bool = False
+    checked: bool = False
+    specialist: bool = False
+
+    def installed(self) -> bool:
+        """Whether the packages it needs are there."""
+        return all(importlib.util.find_spec(name) is not None for name in self.packages)
+
+    def run(self, case: FuzzCase, gap: float, limit: float) -> Record:
+        """Solve; what is raised becomes the status ``unsupported`` or ``error``."""
+        from nnbo_mip.core.errors import InputError, UnsupportedError
+
+        refusals = (UnsupportedError, InputError) if self.specialist else UnsupportedError
+        started = cpu_seconds()
+        try:
+            record = self._solve(case, gap, limit)
+        except refusals as error:
+            record = Record(case.index, self.name, "unsupported", message=str(error))
+        except Exception as error:
+            message = f"{type(error).__name__}: {error}"
+            record = Record(case.index, self.name, "error", message=message)
+        return replace(record, seconds=cpu_seconds() - started)
+
+    def _solve(self, case: FuzzCase, gap: float, limit: float) -> Record:
+        import nnbo_mip as nm
+
+        sign = -1.0 if self.mirrored else 1.0
+        network = case.network.negated() if self.mirrored else case.network
+        result = nm.certify(
+            network,
+            case.domain,
+            direction="minimize" if self.mirrored else "maximize",
+            gap=gap,
+            time_limit=limit,
+            seed=0,
+            **self.options,
+        )
+        if self.checked:
+            verdict = result.certificate.check(network, time_limit=limit)
+            if verdict.verdict == "refuted":
+                raise RuntimeError(f"the certificate is refuted by its own check: {verdict}")
+        return Record(
+            index=case.index,
+            engine=self.name,
+            status=result.status,
+            value=sign * float(result.value),
+            bound=sign * float(result.bound),
+            x=None if result.x is None else [float(coordinate) for coordinate in result.x],
+            message=result.message if BROKE_DOWN in result.message else "",
+        )
+
+
+def _mip(name: str, solver: str, formulation: str, *packages: str) -> Contestant:
+    options = {"method": "mip", "solver": solver, "formulation": formulation}
+    return Contestant(name, options, packages)
+
+
+_ALL = (
+    Contestant("auto", {"method": "auto"}),
+    Contestant("auto:minimize", {"method": "auto"}, mirrored=True),
+    Contestant("auto:check", {"method": "auto"}, checked=True),
+    Contestant("bab", {"method": "bab"}),
+    Contestant("boxes", {"method": "boxes"}),
+    Contestant("phases", {"method": "phases"}, specialist=True),
+    Contestant("enumerate", {"method": "enumerate"}, specialist=True),
+    _mip("mip:highs", "highs", "bigm"),
+    _mip("mip:highs:partition", "highs", "partition"),
+    _mip("mip:scip", "scip", "bigm", "pyscipopt"),
+    _mip("mip:scip:sos1", "scip", "sos1", "pyscipopt"),
+    _mip("mip:scip:partition", "scip", "partition", "pyscipopt"),
+    _mip("mip:cbc", "cbc", "bigm"),
+    _mip("mip:pyomo:highs", "pyomo:highs", "bigm"),
+)
+
+CONTESTANTS: Mapping[str, Contestant] = MappingProxyType({c.name: c for c in _ALL})

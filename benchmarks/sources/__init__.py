@@ -1,0 +1,1 @@
+"""The experiments of the sources, and what became of their claims."""

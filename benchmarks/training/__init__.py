@@ -1,0 +1,1 @@
+"""Training of networks that are to be certified."""

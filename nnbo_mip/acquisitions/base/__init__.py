@@ -1,0 +1,1 @@
+"""What every acquisition and criterion is, and their registry."""

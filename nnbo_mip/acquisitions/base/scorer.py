@@ -1,0 +1,103 @@
+"""A head together with the belief that it reads: a function of points to maximize."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import UnsupportedError
+from nnbo_mip.scores.base.abstract import Head, MemberHead, MixtureHead, MomentHead
+from nnbo_mip.surrogates.base.abstract import Belief, Capability
+
+
+@dataclass(frozen=True, eq=False)
+class Scorer:
+    """What is maximized in one step.
+
+    Parameters
+    ----------
+    head : Head
+        Pure numbers.
+    belief : Belief
+        What the head reads; for a Thompson sample, the draw.
+    draws : tuple of Belief
+        Draws whose means are the members that a `MemberHead` reads, instead of the belief's.
+    """
+
+    head: Head
+    belief: Belief
+    draws: tuple[Belief, ...] = ()
+
+    def score(self, X: npt.ArrayLike) -> FloatArray:
+        """Return scores (n,) of points (n, d)."""
+        points = self.belief.check_points(X)
+        if isinstance(self.head, MemberHead):
+            return self.head.score(self._members(points))
+        if isinstance(self.head, MixtureHead):
+            mixture = self.belief.mixture(points)
+            return self.head.score(mixture.weights, mixture.means, mixture.stds)
+        head = self._moment_head()
+        if not head.reads_std:
+            mean = self.belief.mean(points)
+            return head.score(mean, np.zeros_like(mean))
+        return head.score(*self.belief.predict(points, return_std=True))
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether `gradient` can be asked."""
+        if isinstance(self.head, MemberHead) and not self.draws:
+            offered = type(self.belief).member_gradients is not Belief.member_gradients
+            return offered and Capability.GRADIENT in self.belief.capabilities
+        if isinstance(self.head, MixtureHead):
+            offered = type(self.belief).mixture_slopes is not Belief.mixture_slopes
+            return offered and Capability.GRADIENT in self.belief.capabilities
+        read = self.draws or (self.belief,)
+        return all(Capability.GRADIENT in belief.capabilities for belief in read)
+
+    def gradient(self, X: npt.ArrayLike) -> FloatArray:
+        """Return gradients (n, d) of the score; one-sided at a kink."""
+        return self.score_and_gradient(X)[1]
+
+    def score_and_gradient(self, X: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return scores (n,) and gradients (n, d) from one evaluation where that is possible."""
+        points = self.belief.check_points(X)
+        if isinstance(self.head, MemberHead):
+            members = self._members(points)
+            slopes = self.head.gradient(members)
+            gradient = np.einsum("nm,nmd->nd", slopes, self._member_gradients(points))
+            return self.head.score(members), np.asarray(gradient)
+        if isinstance(self.head, MixtureHead):
+            return self._of_mixture(points, self.head)
+        local, head = self.belief.differentiate(points), self._moment_head()
+        by_mean, by_std = head.gradient(local.mean, local.std)
+        gradient = by_mean[:, None] * local.mean_gradient + by_std[:, None] * local.std_gradient
+        return head.score(local.mean, local.std), gradient
+
+    def _of_mixture(self, points: FloatArray, head: MixtureHead) -> tuple[FloatArray, FloatArray]:
+        mixture, slopes = self.belief.mixture(points), self.belief.mixture_slopes(points)
+        read = mixture.weights, mixture.means, mixture.stds
+        parts = zip(head.gradient(*read), (slopes.weights, slopes.means, slopes.stds), strict=True)
+        gradient = sum(np.einsum("nk,nkd->nd", by, slope) for by, slope in parts)
+        return head.score(*read), np.asarray(gradient)
+
+    def _moment_head(self) -> MomentHead:
+        if not isinstance(self.head, MomentHead):
+            raise UnsupportedError(
+                "a head must be a MomentHead, a MemberHead or a MixtureHead; got a "
+                f"{type(self.head).__name__}; derive it from one of them."
+            )
+        return self.head
+
+    def _members(self, points: FloatArray) -> FloatArray:
+        if not self.draws:
+            return self.belief.members(points)
+        return np.stack([draw.mean(points) for draw in self.draws], axis=1)
+
+    def _member_gradients(self, points: FloatArray) -> FloatArray:
+        if self.draws:
+            gradients = [draw.differentiate(points).mean_gradient for draw in self.draws]
+            return np.stack(gradients, axis=1)
+        return self.belief.member_gradients(points)

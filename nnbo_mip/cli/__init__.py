@@ -1,0 +1,1 @@
+"""The command ``nnbo-mip``, one module a command."""

@@ -1,0 +1,1 @@
+"""What every room stands on: errors, checks, arrays, common terms, progress, registries."""

@@ -1,0 +1,121 @@
+"""A line that shows how a search is doing: live on a terminal, now and then elsewhere."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+
+from nnbo_mip.core.progress import Progress, ProgressCallback
+
+PLAIN_INTERVAL = 5.0
+"""Seconds between two lines where the output is no terminal."""
+
+REDRAWN_PER_SECOND = 4
+"""How often the line on a terminal is redrawn, so that its clock moves."""
+
+
+def describe(progress: Progress, *, maximize: bool) -> str:
+    """Return a line with value, bound, gap, time left and work, in the user's direction."""
+    if progress.note:
+        return f"{progress.note}  {progress.seconds:.0f} s"
+    sign = 1.0 if maximize else -1.0
+    parts = [
+        f"{progress.engine:<7}",
+        f"value {_number(sign * progress.value)}",
+        f"bound {_number(sign * progress.bound)}",
+        f"absolute gap {progress.gap:.3g}" if math.isfinite(progress.gap) else "gap open",
+        f"{progress.seconds:.0f} s",
+        *([f"{progress.remaining:.0f} s left"] if math.isfinite(progress.remaining) else []),
+        *_work(progress.counters),  # last: a narrow terminal cuts the end off
+    ]
+    return "  ".join(parts)
+
+
+def _number(value: float) -> str:
+    return f"{value:.6g}" if math.isfinite(value) else "none"
+
+
+def _work(counters: Mapping[str, int]) -> list[str]:
+    return [f"{count:,} {name.replace('_', ' ')}" for name, count in counters.items()]
+
+
+class Ticking:
+    """The last progress, whose clock goes on between two reports.
+
+    Parameters
+    ----------
+    maximize : bool
+    """
+
+    def __init__(self, *, maximize: bool) -> None:
+        self._maximize = maximize
+        self._received = time.perf_counter()
+        self._progress = Progress("", -math.inf, math.inf, 0.0, math.inf, note="starting")
+
+    def receive(self, progress: Progress) -> None:
+        """Take the place of what was shown."""
+        self._received = time.perf_counter()
+        # The time limit does not count what is noted, but a clock that stands looks hung.
+        self._progress = replace(progress, seconds=0.0) if progress.note else progress
+
+    def line(self) -> str:
+        """Return the line as of now."""
+        waited = time.perf_counter() - self._received
+        now = replace(
+            self._progress,
+            seconds=self._progress.seconds + waited,
+            remaining=max(0.0, self._progress.remaining - waited),
+        )
+        return describe(now, maximize=self._maximize)
+
+
+@contextmanager
+def live_line(*, maximize: bool) -> Iterator[ProgressCallback]:
+    """Yield a callback that shows the progress on standard error."""
+    if not sys.stderr.isatty():
+        yield plain_lines(maximize=maximize)
+        return
+    ticking = Ticking(maximize=maximize)
+    with redrawn(ticking.line):
+        yield ticking.receive
+
+
+@contextmanager
+def redrawn(line: Callable[[], str]) -> Iterator[None]:
+    """Show what `line` returns on the terminal of standard error, again and again."""
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    with Live(
+        console=Console(stderr=True),
+        get_renderable=lambda: Text(line(), no_wrap=True, overflow="ellipsis"),
+        refresh_per_second=REDRAWN_PER_SECOND,
+        transient=True,
+    ):
+        yield
+
+
+def plain_lines(*, maximize: bool, at_once: bool = True) -> ProgressCallback:
+    """Return a callback that prints a line every few seconds, and every note.
+
+    Parameters
+    ----------
+    maximize : bool
+    at_once : bool
+        Whether the first line comes at once, and not after these few seconds.
+    """
+    last = -math.inf if at_once else time.perf_counter()
+
+    def show(progress: Progress) -> None:
+        nonlocal last
+        now = time.perf_counter()
+        if progress.note or now - last >= PLAIN_INTERVAL:
+            last = -math.inf if progress.note else now
+            print(describe(progress, maximize=maximize), file=sys.stderr, flush=True)
+
+    return show

@@ -1,0 +1,39 @@
+"""Words that every room speaks: directions, statuses, kinds of bounds, measures of gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Literal, TypeAlias
+
+Direction: TypeAlias = Literal["maximize", "minimize"]
+Output: TypeAlias = "str | Mapping[str, float] | None"
+
+Kind: TypeAlias = Literal["rigorous", "solver", "none"]
+"""How a bound was proven: ``rigorous`` (outward-rounded or exact), ``solver`` (true up to
+a solver's stated tolerance, which the bound already contains), ``none`` (not proven)."""
+
+Status: TypeAlias = Literal["optimal", "feasible", "heuristic", "infeasible"]
+"""``optimal``: gap closed; ``feasible``: a valid bound, gap open; ``heuristic``: no proof;
+``infeasible``: proven that no admissible point exists."""
+
+SMALLEST_UNIT = 1e-4
+"""Scores that cannot be negative count as this large at least, when a gap is a share of them; where
+nobody scores at all, the tolerances of a solver are what is left."""
+
+
+class Measure(StrEnum):
+    """How far a bound may be above a value for a gap to count as closed."""
+
+    NATURAL = "natural"
+    """``gap * max(1, |value|)``: networks, means, confidence bounds."""
+    SCORE = "score"
+    """``gap * max(1e-4, |value|)``: scores that are not negative, and often small."""
+    LOGARITHM = "logarithm"
+    """``gap``: differences of logarithms are relative as they are."""
+
+    def allowance(self, value: float, gap: float) -> float:
+        """Return how far the bound may be above a value."""
+        if self is Measure.LOGARITHM:
+            return gap
+        return gap * max(1.0 if self is Measure.NATURAL else SMALLEST_UNIT, abs(value))

@@ -1,0 +1,1 @@
+"""Certificates: the claim, its file, its gap."""

@@ -1,0 +1,1 @@
+"""A score over a domain as a question to the engines, and its answer."""

@@ -1,0 +1,1 @@
+"""What every engine stands on: problem, monitor, result, rounding, first points."""

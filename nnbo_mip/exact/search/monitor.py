@@ -1,0 +1,245 @@
+"""The shared state of one search: incumbent, best bound, deadline, interruption, progress."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import MappingProxyType
+
+import numpy as np
+
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.progress import Progress, ProgressCallback
+from nnbo_mip.core.terms import Kind, Status
+from nnbo_mip.exact.search.problem import Question
+from nnbo_mip.exact.search.result import EngineResult, cutoff, gap_closed
+
+REPORT_INTERVAL = 0.2
+"""Seconds between two calls of the progress callback."""
+
+COMPILING = "compiling kernels, once a machine (a second Ctrl-C ends it)"
+"""Said while numba compiles, which takes some ten seconds."""
+
+
+class Monitor:
+    """Keeps the best of everything any engine found, and says when to stop.
+
+    Parameters
+    ----------
+    problem : Question
+        What is maximized; candidates are evaluated and checked against it.
+    gap : float
+        The gap at which the search may stop.
+    time_limit : float
+        Wall seconds from now.
+    callback : callable, optional
+        Receives a `Progress` at most every `REPORT_INTERVAL` seconds.
+    """
+
+    def __init__(
+        self,
+        problem: Question,
+        gap: float,
+        time_limit: float = math.inf,
+        callback: ProgressCallback | None = None,
+    ) -> None:
+        self.problem = problem
+        self.gap = gap
+        self.best_x: FloatArray | None = None
+        self.best_value = -math.inf
+        self.bound = math.inf
+        self.bound_kind: Kind = "none"
+        self.bound_engine = ""
+        self.evaluations = 0
+        self._callback = callback
+        self._started = time.perf_counter()
+        self._deadline = self._started + time_limit
+        self._last_report = -math.inf
+        self._interrupted = threading.Event()
+
+    # -- incumbent --------------------------------------------------------------------
+
+    def offer(self, points: FloatArray) -> None:
+        """Evaluate points (n, d) and keep the best admissible one."""
+        if len(points) == 0:
+            return
+        values = self.problem.values(points)
+        self.evaluations += len(points)
+        better = np.flatnonzero(values > self.best_value)
+        for index in better[np.argsort(-values[better], kind="stable")]:
+            if bool(self.problem.domain.admissible(points[index][None, :])[0]):
+                self._accept(points[index])
+                return
+
+    def _accept(self, point: FloatArray) -> None:
+        # A batch product may round differently from a single row: the value that is
+        # kept is the one anybody gets who evaluates this point alone.
+        value = self.problem.value(point)
+        if value > self.best_value:
+            self.best_x = np.array(point, dtype=np.float64)
+            self.best_value = value
+
+    @property
+    def cutoff(self) -> float:
+        """Regions that are proven not to exceed this level need no further search."""
+        return cutoff(self.best_value, self.gap, self.problem.measure)
+
+    # -- bound ------------------------------------------------------------------------
+
+    def tighten(self, bound: float, kind: Kind, engine: str) -> None:
+        """Keep a proven upper bound on f over the whole domain if it is the best so far."""
+        if bound < self.bound:
+            self.bound, self.bound_kind, self.bound_engine = bound, kind, engine
+
+    def closed(self) -> bool:
+        """Whether the gap between the best value and the best bound is closed."""
+        return self._closes(self.bound)
+
+    def _closes(self, bound: float) -> bool:
+        return gap_closed(self.best_value, bound, self.gap, self.problem.measure)
+
+    # -- stopping ---------------------------------------------------------------------
+
+    def seconds(self) -> float:
+        """Wall seconds since the start."""
+        return time.perf_counter() - self._started
+
+    def remaining(self) -> float:
+        """Wall seconds left; never negative."""
+        return max(0.0, self._deadline - time.perf_counter())
+
+    def interrupt(self) -> None:
+        """Ask every engine to return what it has; safe to call from another thread."""
+        self._interrupted.set()
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether `interrupt` was called."""
+        return self._interrupted.is_set()
+
+    def should_stop(self) -> bool:
+        """Whether time is up or somebody asked to stop."""
+        return self.interrupted or time.perf_counter() >= self._deadline
+
+    @contextmanager
+    def shortened(self, share: float) -> Iterator[None]:
+        """Leave only a share of the time that is left to what is done within."""
+        began, deadline = self._started, self._deadline
+        self._deadline = time.perf_counter() + share * self.remaining()
+        try:
+            yield
+        finally:
+            self._deadline = deadline + (self._started - began)  # compilers stopped the clock
+
+    @contextmanager
+    def clock_stopped(self) -> Iterator[None]:
+        """Do what no time limit should pay for: the compilation of kernels, once a machine."""
+        began = time.perf_counter()
+        try:
+            if self._callback is None:
+                yield
+            else:
+                from nnbo_mip.core.compiled import announced
+
+                with announced(lambda: self.announce(COMPILING)):
+                    yield
+        finally:
+            spent = time.perf_counter() - began
+            self._started += spent
+            self._deadline += spent
+
+    # -- reporting --------------------------------------------------------------------
+
+    def wants_report(self) -> bool:
+        """Whether a report would reach the callback now."""
+        if self._callback is None:
+            return False
+        return time.perf_counter() - self._last_report >= REPORT_INTERVAL
+
+    def report(self, engine: str, bound: float, **counters: int) -> None:
+        """Call the progress callback unless it was called a moment ago."""
+        if self.wants_report():
+            self._tell(engine, min(bound, self.bound), counters, "")
+
+    def announce(self, note: str) -> None:
+        """Call the progress callback about something that is not a search, at once."""
+        self._tell("", self.bound, {}, note)
+
+    def _tell(self, engine: str, bound: float, counters: dict[str, int], note: str) -> None:
+        if self._callback is None:
+            return
+        now = time.perf_counter()
+        self._last_report = now if not note else -math.inf
+        self._callback(
+            Progress(
+                engine=engine,
+                value=self.best_value,
+                bound=bound,
+                seconds=now - self._started,
+                remaining=max(0.0, self._deadline - now),
+                counters=MappingProxyType(counters),
+                note=note,
+            )
+        )
+
+    def too_large(self, engine: str) -> EngineResult:
+        """Decline to prove anything about a network whose magnitudes reach overflow."""
+        return self.result(
+            engine,
+            math.inf,
+            "none",
+            counters={},
+            message="the weights are so large that float64 cannot bound the network's values.",
+        )
+
+    def result(
+        self,
+        engine: str,
+        bound: float,
+        kind: Kind,
+        *,
+        counters: Mapping[str, int],
+        stopped: bool = False,
+        message: str = "",
+    ) -> EngineResult:
+        """Assemble an engine's answer from the incumbent and the bound it proved itself.
+
+        Parameters
+        ----------
+        engine : str
+            Who proved `bound`.
+        bound : float
+            Proven upper bound on f over the domain; ``-inf`` if it is proven empty.
+        kind : {"rigorous", "solver", "none"}
+            How it was proven.
+        counters : mapping of str to int
+            Work done.
+        stopped : bool
+            Whether wall time or an interruption ended the search.
+        message : str
+            A sentence for the user.
+        """
+        status: Status
+        if kind == "none":
+            bound, status = math.inf, "heuristic"
+        elif self.best_x is None and bound == -math.inf:
+            status = "infeasible"
+        else:
+            # A pass at an admissible point is a lower bound on the float maximum, and the
+            # promise "bound >= value" is kept even where the proof is tighter by an ulp.
+            bound = max(float(bound), self.best_value)
+            status = "optimal" if self._closes(bound) else "feasible"
+        return EngineResult(
+            x=self.best_x,
+            value=self.best_value,
+            bound=bound,
+            kind=kind,
+            status=status,
+            engine=engine,
+            counters={**counters, "evaluations": self.evaluations},
+            time_limited=stopped,
+            message=message,
+        )

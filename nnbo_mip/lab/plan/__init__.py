@@ -1,0 +1,1 @@
+"""From the file of an experiment to the list of its units."""

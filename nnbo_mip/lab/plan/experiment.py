@@ -1,0 +1,175 @@
+"""From the file of an experiment to its plan; all that can be wrong is said before anything runs.
+
+A file has the keys `KEYS`, with tables as `nnbo_mip.lab.plan.methods` takes them; docs/lab.md has
+an example.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from nnbo_mip.core.errors import FileFormatError, InputError
+from nnbo_mip.core.files import read_limited
+from nnbo_mip.core.nearest import nearest
+from nnbo_mip.lab.plan.environment import imported, versions_of
+from nnbo_mip.lab.plan.experiment_file import Section
+from nnbo_mip.lab.plan.methods import Method, methods_of
+from nnbo_mip.lab.plan.metrics import METRICS
+from nnbo_mip.lab.plan.plan import Plan, PlannedUnit
+from nnbo_mip.lab.plan.tasks import Task, check_optima, tasks_of
+from nnbo_mip.lab.plan.unit import Unit
+from nnbo_mip.loop.settings.settings import DOORS
+
+KEYS = (
+    "name",
+    "description",
+    "problems",
+    "instances",
+    "starts",
+    "steps",
+    "scaled",
+    "baselines",
+    "metrics",
+    "imports",
+    "methods",
+    "options",
+)
+
+MAX_BYTES = 4 << 20
+
+
+def read_experiment(path: Path) -> Plan:
+    """Return the plan of a file; see the module."""
+    data = read_limited(path, MAX_BYTES, "the experiment", "split it")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise FileFormatError(
+            f"{path.name} must be a text in UTF-8; it is not ({error}); save it so."
+        ) from error
+    return planned(text, path.name, path.stem)
+
+
+def planned(text: str, file: str, name: str) -> Plan:
+    """Return the plan of a text.
+
+    Parameters
+    ----------
+    text : str
+    file : str
+        How errors call it.
+    name : str
+        Of the experiment, where the text names none.
+    """
+    root = Section.of_text(text, file)
+    root.check_keys(KEYS)
+    with root.located("imports"):
+        modules = imported(root.texts("imports"))
+    metrics = _metrics(root)
+    instances = _instances(root)
+    tasks = tasks_of(root, instances[0])
+    if "regret" in metrics:
+        check_optima(root, tasks)
+    methods = methods_of(root)
+    contents = {
+        (task.label, method.label): _content(root, task, method)
+        for task in tasks
+        for method in methods
+    }
+    versions = versions_of(
+        DOORS[key](value)
+        for method in methods
+        for key, value in method.chosen.items()
+        if key in DOORS
+    )
+    units = [
+        _unit(task, method, instance, contents[task.label, method.label], versions, modules)
+        for instance in instances
+        for task in tasks
+        for method in methods
+    ]
+    _check_distinct(root, units)
+    return Plan(root.text("name", name), root.text("description", ""), text, metrics, tuple(units))
+
+
+def _unit(
+    task: Task,
+    method: Method,
+    instance: int,
+    content: Mapping[str, Any],
+    versions: Mapping[str, str],
+    modules: Mapping[str, str],
+) -> PlannedUnit:
+    unit = Unit(
+        problem=task.spec,
+        scaled=task.scaled,
+        starts=task.starts,
+        n_starts=task.n_starts,
+        steps=task.steps,
+        instance=instance,
+        method=content,
+        versions=versions,
+        imports=modules,
+    )
+    surrogate, acquisition, maximizer = method.axes
+    return PlannedUnit(
+        unit=unit,
+        problem=task.label,
+        method=method.label,
+        surrogate=surrogate,
+        acquisition=acquisition,
+        maximizer=maximizer,
+        budget=method.chosen.get("budget"),
+        variant=method.variant,
+        dimension=task.problem.dimension,
+        direction=task.direction,
+        optimum=task.optimum,
+    )
+
+
+# -- parts of the file ----------------------------------------------------------------------
+
+
+def _metrics(root: Section) -> tuple[str, ...]:
+    metrics = root.texts("metrics", ("regret",))
+    for metric in metrics:
+        if metric not in METRICS:
+            raise InputError(
+                f"{root.where('metrics', value=metric)}: a metric must be one of "
+                f"{', '.join(METRICS)}; got {metric!r}; "
+                f"{nearest(metric, METRICS) or 'choose of these.'}"
+            )
+    return metrics
+
+
+def _instances(root: Section) -> tuple[int, ...]:
+    """Return seeds: the first n, or those that are listed."""
+    given = root.get("instances")
+    if not isinstance(given, list):
+        return tuple(range(root.count("instances", 1)))
+    whole = all(isinstance(one, int) and not isinstance(one, bool) and one >= 0 for one in given)
+    if not given or not whole or len(set(given)) != len(given):
+        raise root.refuse(
+            "instances", "a number of instances, or a list of distinct seeds", "write 10, say."
+        )
+    return tuple(given)
+
+
+def _content(root: Section, task: Task, method: Method) -> dict[str, Any]:
+    section = method.section or root
+    also = f"{method.label!r} on {task.label!r}"
+    with section.located(also=also):
+        return method.content(task.problem, task.scaled, task.steps)
+
+
+def _check_distinct(root: Section, units: Sequence[PlannedUnit]) -> None:
+    seen: dict[str, PlannedUnit] = {}
+    for one in units:
+        other = seen.setdefault(one.unit.key, one)
+        if other is not one:
+            raise InputError(
+                f"{root.where()}: no run may be planned twice; {one.method!r} on {one.problem!r} "
+                f"is {other.method!r} on {other.problem!r}, with every option the same; drop one."
+            )

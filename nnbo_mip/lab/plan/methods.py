@@ -1,0 +1,203 @@
+"""The methods of an experiment: products of the lists in its tables, each with a label.
+
+A key of ``[methods]`` is an option of `BayesianOptimizer`, with a value or a list of values; a
+table stands for all combinations. ``budget`` is short for the scaling to a mean width.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from nnbo_mip.core.errors import InputError
+from nnbo_mip.lab.plan.experiment_file import Section
+from nnbo_mip.loop.optimizer import BayesianOptimizer
+from nnbo_mip.loop.record.plain import number_out
+from nnbo_mip.loop.settings.settings import DOORS
+from nnbo_mip.problems.problem import Direction, Problem
+
+NUMBERS = ("gap", "time_limit", "most_fitted")
+
+OPTIONS = (*(name for name in DOORS if name != "initial"), *NUMBERS)
+"""Keys that are options of `BayesianOptimizer`; ``starts`` stands for the initial points."""
+
+KEYS = ("label", "budget", *OPTIONS)
+
+AXES = ("surrogate", "acquisition", "maximizer", "budget")
+"""Have columns of their own in the store; what else varies is the variant."""
+
+BASELINES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {"random": MappingProxyType({"name": "uniform"}), "sobol": MappingProxyType({"name": "sobol"})}
+)
+"""Designs whose points no model chooses."""
+
+DEFAULT = "default"
+"""What is written for an option that is left out while others name it."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """One combination.
+
+    Parameters
+    ----------
+    label : str
+    chosen : mapping
+        The keys of the file with one value each.
+    section : Section or None
+        The table that it is of; None for a baseline.
+    """
+
+    label: str
+    chosen: Mapping[str, Any]
+    section: Section | None
+
+    def text(self, key: str) -> str:
+        """Return what was chosen, as a label has it."""
+        return text_of(self.chosen[key]) if key in self.chosen else DEFAULT
+
+    @property
+    def axes(self) -> tuple[str, str, str]:
+        """Surrogate, acquisition and maximizer; empty for a baseline."""
+        if self.section is None:
+            return "", "", ""
+        return self.text("surrogate"), self.text("acquisition"), self.text("maximizer")
+
+    @property
+    def variant(self) -> str:
+        """The other options, as in ``escape=none, gap=0.01``."""
+        rest = [key for key in self.chosen if key not in AXES]
+        return ", ".join(f"{key}={self.text(key)}" for key in rest)
+
+    def content(self, problem: Problem, scaled: bool, steps: int) -> dict[str, Any]:
+        """Return the unit's ``method``: everything that was chosen, left open or not.
+
+        Impossible combinations are refused here, as `BayesianOptimizer` refuses them.
+        """
+        if self.section is None:
+            return {"design": dict(BASELINES[self.label])}
+        direction: Direction = "maximize" if scaled else problem.direction
+        options = {key: value for key, value in self.chosen.items() if key != "budget"}
+        if "budget" in self.chosen:
+            unit = {"unit": 1.0} if scaled else {}
+            options["scaling"] = {"name": "mean_width", "budget": self.chosen["budget"], **unit}
+        settings = BayesianOptimizer(
+            problem.space, **options, direction=direction, steps=steps
+        ).settings
+        described = {name: settings.descriptions[name] for name in DOORS if name != "initial"}
+        numbers = {name: number_out(getattr(settings, name)) for name in NUMBERS}
+        return {"options": {**described, **numbers, "most_fitted": settings.most_fitted}}
+
+
+def methods_of(root: Section) -> tuple[Method, ...]:
+    """Return what the tables ``[[methods]]``, ``[options]`` and the list ``baselines`` ask for."""
+    shared = _shared(root)
+    made = [one for section in root.sections("methods") for one in _product(section, shared)]
+    made = _labelled(made)
+    made += [Method(name, {}, None) for name in _baselines(root)]
+    if not made:
+        raise InputError(
+            f"{root.where()}: an experiment must have a method or a baseline; got none; begin a "
+            'table [methods], and write surrogate = "nomu", say.'
+        )
+    repeated = [one for one in made if [other.label for other in made].count(one.label) > 1]
+    if repeated:
+        place = root.where("baselines") if repeated[0].section is None else _place(repeated[0])
+        raise InputError(
+            f"{place}: labels of methods must be distinct; got {repeated[0].label!r} twice; change "
+            "a label, or drop what is there twice."
+        )
+    return tuple(made)
+
+
+def text_of(value: object) -> str:
+    """Return a description as a text: ``{"name": "grid", "points": 50}`` is grid:points=50."""
+    if isinstance(value, Mapping):
+        options = [f"{key}={text_of(other)}" for key, other in value.items() if key != "name"]
+        return f"{value.get('name', '')}{':' if options else ''}{','.join(options)}"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value)
+
+
+def _shared(root: Section) -> Mapping[str, Any]:
+    """Return what ``[options]`` says of all methods."""
+    sections = root.sections("options")
+    if len(sections) > 1:
+        raise root.refuse("options", "one table", "write the methods as [[methods]] instead.")
+    for section in sections:
+        section.check_keys(OPTIONS)
+        for key, value in section.content.items():
+            _check(section, key, value)
+    return sections[0].content if sections else {}
+
+
+def _product(section: Section, shared: Mapping[str, Any]) -> list[Method]:
+    """Return the combinations of a table; what it says itself counts before what all share."""
+    section.check_keys(KEYS)
+    label = section.text("label", "")
+    if "budget" in section and "scaling" in section:
+        raise section.refuse("budget", "the only scaling", "drop it, or scaling.")
+    lists: dict[str, Sequence[Any]] = {}
+    for key in (*AXES, *(key for key in section.content if key not in ("label", *AXES))):
+        if key in section:
+            lists[key] = section.listed(key)
+            if not lists[key]:
+                raise section.refuse(key, "a value, or a list of values", "name one at least.")
+            for value in lists[key]:
+                _check(section, key, value)
+    rest = {
+        key: [value]
+        for key, value in shared.items()
+        if key not in lists and not (key == "scaling" and "budget" in lists)
+    }
+    lists = {**{key: lists[key] for key in AXES if key in lists}, **rest, **lists}
+    return [
+        Method(label, dict(zip(lists, values, strict=True)), section)
+        for values in itertools.product(*lists.values())
+    ]
+
+
+def _check(section: Section, key: str, value: Any) -> None:
+    """Refuse a value that no problem can make right."""
+    with section.located(key, value=value):
+        if key in DOORS:
+            DOORS[key](value)
+        elif key == "budget":
+            DOORS["scaling"]({"name": "mean_width", "budget": value})
+        elif isinstance(value, bool) or not isinstance(value, int | float):
+            raise InputError(f"it must be a number; got {value!r:.60}; write {key} = 10, say.")
+
+
+def _labelled(made: Sequence[Method]) -> list[Method]:
+    """Return methods called by what distinguishes them."""
+    return [_named(one, [other for other in made if other.label == one.label]) for one in made]
+
+
+def _named(one: Method, among: Sequence[Method]) -> Method:
+    """Return a method with its own label, followed by what varies among those that share it."""
+    keys = dict.fromkeys(key for other in among for key in other.chosen)
+    varying = [key for key in keys if len({other.text(key) for other in among}) > 1]
+    if not varying and not one.label:
+        varying = ["surrogate"]
+    parts = [one.label] if one.label else []
+    parts += [one.text(key) if key in AXES[:3] else f"{key} {one.text(key)}" for key in varying]
+    return Method(", ".join(parts), one.chosen, one.section)
+
+
+def _baselines(root: Section) -> tuple[str, ...]:
+    names = root.texts("baselines")
+    for name in names:
+        if name not in BASELINES:
+            raise InputError(
+                f"{root.where('baselines', value=name)}: a baseline must be one of "
+                f"{', '.join(BASELINES)}; got {name!r}; choose of these."
+            )
+    return names
+
+
+def _place(method: Method) -> str:
+    return "" if method.section is None else method.section.where()

@@ -1,0 +1,1 @@
+"""Units at work: processes that may die, here or on a cluster."""

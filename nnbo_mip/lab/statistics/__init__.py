@@ -1,0 +1,1 @@
+"""Statistics of plain arrays: intervals, ranks, tests, profiles; findings from results."""

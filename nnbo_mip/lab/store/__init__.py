@@ -1,0 +1,1 @@
+"""The file of results: its writer, its reader, its tables."""

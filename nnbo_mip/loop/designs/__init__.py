@@ -1,0 +1,1 @@
+"""Initial designs: points before any model."""

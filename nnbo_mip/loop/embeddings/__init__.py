@@ -1,0 +1,1 @@
+"""Few coordinates through which models see a space of many."""

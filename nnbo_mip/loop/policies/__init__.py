@@ -1,0 +1,1 @@
+"""What steers a run beside model and acquisition: batches, restarts, duplicate avoidance."""

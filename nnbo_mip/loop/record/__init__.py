@@ -1,0 +1,1 @@
+"""What happened in a run, and the file that keeps it."""

@@ -1,0 +1,100 @@
+"""Options, points and numbers as JSON holds them, and back.
+
+An option object is written as ``{"name": …, field: value}``, all fields included, so that a later
+release with other defaults makes the same object of it. Only fields that are infinite by default,
+as a limit is where there is none, are left out: JSON has no infinity.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from nnbo_mip.core.errors import FileFormatError
+
+
+def described(made: object, given: object, create: Callable[[Any], object]) -> Any:
+    """Return a JSON-able description of an option object, None where there is none.
+
+    Parameters
+    ----------
+    made : object
+        The option object.
+    given : object
+        What the user gave, from which it was made: the description where the fields of the
+        object do not say all.
+    create : callable
+        Makes an object of a description.
+    """
+    try:
+        copy = json.loads(json.dumps(_fields(made), allow_nan=False))
+        if isinstance(copy, dict) and create(copy) == made:
+            return copy
+    except (TypeError, ValueError):  # not JSON, or not what the registry knows
+        pass
+    if isinstance(given, str | Mapping):
+        return json.loads(json.dumps(given, allow_nan=False))
+    return None
+
+
+def describes(description: Any, made: object) -> bool:
+    """Whether a stored description is that of an object; no registry is asked."""
+    try:
+        return bool(json.loads(json.dumps(_fields(made), allow_nan=False)) == description)
+    except (TypeError, ValueError):
+        return False
+
+
+def _fields(value: Any) -> Any:
+    """Return an option object as a dict with its name, and NumPy's numbers as Python's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, tuple | list):
+        return [_fields(entry) for entry in value]
+    if isinstance(value, Mapping):
+        return {key: _fields(entry) for key, entry in value.items()}
+    if not dataclasses.is_dataclass(value) or isinstance(value, type):
+        return value
+    name = getattr(value, "name", None)
+    if not isinstance(name, str):
+        raise TypeError(f"{type(value).__name__} has no name")
+    kept = [field.name for field in dataclasses.fields(value) if not _is_unlimited(value, field)]
+    return {"name": name, **{field: _fields(getattr(value, field)) for field in kept}}
+
+
+def _is_unlimited(value: Any, field: dataclasses.Field[Any]) -> bool:
+    """Whether a field is infinite and would be so without being written."""
+    held = getattr(value, field.name)
+    return isinstance(held, float) and math.isinf(held) and held == field.default
+
+
+def point_out(x: Any) -> Any:
+    """Return a user's x, an array or a dict, as JSON holds it."""
+    return x.tolist() if isinstance(x, np.ndarray) else dict(x)
+
+
+def point_in(x: Any) -> Any:
+    """Return the user's x that `point_out` wrote."""
+    if isinstance(x, list):
+        return np.array(x, dtype=np.float64)
+    if isinstance(x, dict):
+        return x
+    raise FileFormatError(f"a stored x must be a list or an object; got {x!r:.80}.")
+
+
+def number_out(value: float) -> float | str:
+    """Return a float as JSON holds it: infinities and NaN as text."""
+    return float(value) if math.isfinite(value) else repr(float(value))
+
+
+def number_in(value: Any) -> float:
+    """Return the float that `number_out` wrote."""
+    text = value in ("inf", "-inf", "nan")
+    if not text and (isinstance(value, bool) or not isinstance(value, int | float)):
+        raise FileFormatError(f"a stored number must be one; got {value!r:.80}.")
+    return float(value)

@@ -1,0 +1,1 @@
+"""Boxes to which the search for the next point is limited."""

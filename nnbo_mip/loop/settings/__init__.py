@@ -1,0 +1,1 @@
+"""The options of a run, checked at its start, and its defaults."""

@@ -1,0 +1,325 @@
+"""`Settings`: what a run is, apart from what happens in it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, is_dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+
+from nnbo_mip.acquisitions.base.abstract import Acquisition
+from nnbo_mip.acquisitions.base.catalogue import registry as acquisitions
+from nnbo_mip.core.checks import check_count
+from nnbo_mip.core.errors import FileFormatError, InputError, UnsupportedError
+from nnbo_mip.core.inputs import as_direction, as_gap, as_seed, as_time_limit
+from nnbo_mip.core.terms import Direction
+from nnbo_mip.loop.designs.designs import Design, design_of
+from nnbo_mip.loop.designs.given import Given
+from nnbo_mip.loop.embeddings.embeddings import Embedding, embedding_of
+from nnbo_mip.loop.policies.batches import Batch, batch_of
+from nnbo_mip.loop.policies.escape import Escape, escape_of
+from nnbo_mip.loop.policies.restart import Restart, restart_of
+from nnbo_mip.loop.policies.seeds import Purpose, seed_for
+from nnbo_mip.loop.policies.width_scaling import Scaling, scaling_of
+from nnbo_mip.loop.record.plain import described, describes, number_in, number_out
+from nnbo_mip.loop.regions.regions import Region, region_of
+from nnbo_mip.loop.settings.defaults import (
+    AUTO,
+    acquisition_for,
+    region_for,
+    surrogate_for,
+    warp_for,
+)
+from nnbo_mip.loop.warps.warping import Warp, warp_of
+from nnbo_mip.maximizers.base.abstract import Maximizer
+from nnbo_mip.maximizers.base.catalogue import registry as maximizers
+from nnbo_mip.maximizers.proposing import check_chooses
+from nnbo_mip.space.embedded.embedded_space import EmbeddedSpace, SearchSpace
+from nnbo_mip.space.resolution import resolution
+from nnbo_mip.space.space import Space
+from nnbo_mip.surrogates.base.abstract import Capability, Surrogate
+from nnbo_mip.surrogates.base.families import registry as surrogates
+
+DOORS: Mapping[str, Callable[[Any], object]] = MappingProxyType(
+    {
+        "surrogate": surrogates.create,
+        "acquisition": acquisitions.create,
+        "maximizer": maximizers.create,
+        "initial": design_of,
+        "scaling": scaling_of,
+        "escape": escape_of,
+        "restart": restart_of,
+        "batch": batch_of,
+        "region": region_of,
+        "embedding": embedding_of,
+        "warp": warp_of,
+    }
+)
+"""What makes an option object of a name, a description or an object."""
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """Checked settings; see `nnbo_mip.loop.optimizer.BayesianOptimizer`.
+
+    Parameters
+    ----------
+    embedded : EmbeddedSpace or None
+        The space as models see it, where they see it through an embedding.
+    descriptions : mapping of str to JSON
+        Of the option objects; None where one has no description and has to be passed again.
+    """
+
+    space: Space
+    surrogate: Surrogate
+    acquisition: Acquisition
+    maximizer: Maximizer
+    initial: Design
+    scaling: Scaling
+    escape: Escape
+    restart: Restart
+    batch: Batch
+    region: Region
+    embedding: Embedding
+    warp: Warp
+    direction: Direction
+    gap: float
+    time_limit: float
+    most_fitted: int
+    steps: int | None
+    seed: int
+    embedded: EmbeddedSpace | None
+    descriptions: Mapping[str, Any]
+
+    @classmethod
+    def of(
+        cls,
+        space: object,
+        options: Mapping[str, object],
+        direction: object,
+        gap: object,
+        time_limit: object,
+        most_fitted: object,
+        steps: object,
+        seed: object,
+    ) -> Self:
+        """Check what a user gave; `options` has one entry for each of `DOORS`."""
+        made_space = as_space(space)
+        given = dict(options)
+        made_seed = secrets.randbits(31) if seed is None else as_seed(seed)
+        embedding = embedding_of(given["embedding"])
+        embedded = embedding.embedded(made_space, seed_for(made_seed, 0, Purpose.EMBED))
+        dimension = (embedded or made_space).model().dimension
+        surrogate = surrogates.create(surrogate_for(given["surrogate"], dimension))
+        given["surrogate"] = surrogate
+        given["acquisition"] = acquisition_for(given["acquisition"], surrogate)
+        given["region"] = region_for(given["region"], dimension)
+        given["warp"] = warp_for(given["warp"], surrogate, dimension)
+        made: dict[str, Any] = {name: door(given[name]) for name, door in DOORS.items()}
+        settings = cls(
+            space=made_space,
+            **made,
+            direction=as_direction(direction),
+            gap=as_gap(gap),
+            time_limit=as_time_limit(time_limit),
+            most_fitted=check_count("most_fitted", most_fitted, least=2),
+            steps=None if steps is None else check_count("steps", steps),
+            seed=made_seed,
+            embedded=embedded,
+            descriptions=MappingProxyType(
+                {name: described(made[name], given[name], door) for name, door in DOORS.items()}
+            ),
+        )
+        settings._check_combination()
+        return settings
+
+    @property
+    def search(self) -> SearchSpace:
+        """Where models learn and points are looked for."""
+        return self.space if self.embedded is None else self.embedded
+
+    @cached_property
+    def resolution(self) -> float:
+        """How far apart the user's numbers may be, in model coordinates."""
+        return resolution(self.space)
+
+    @property
+    def sign(self) -> float:
+        """By which values are multiplied, so that larger is better."""
+        return 1.0 if self.direction == "maximize" else -1.0
+
+    @property
+    def speaks_of_y(self) -> bool:
+        """Whether an option has a size in units of y, so that models have to see these units."""
+        acquisition = self.acquisition
+        spans = [getattr(acquisition, name, None) for name in acquisition.spans_of_y]
+        spans.append(getattr(self.scaling, "unit", None))
+        return any(span not in (None, 0.0) for span in spans)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the journal keeps, JSON-able."""
+        return {
+            "space": self.space.to_dict(),
+            "options": dict(self.descriptions),
+            "objects": {
+                name: repr(getattr(self, name))
+                for name, description in self.descriptions.items()
+                if description is None
+            },
+            "direction": self.direction,
+            "gap": self.gap,
+            "time_limit": number_out(self.time_limit),
+            "most_fitted": self.most_fitted,
+            "steps": self.steps,
+            "seed": self.seed,
+        }
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any], given: Mapping[str, object]) -> Self:
+        """Make the settings that `to_dict` described.
+
+        Parameters
+        ----------
+        stored : mapping
+        given : mapping of str to object
+            Option objects that have no description, and, if the user likes, others, which must
+            then be those of the run.
+        """
+        try:
+            options = {name: stored["options"][name] for name in DOORS}
+            rest = {
+                name: stored[name] for name in ("direction", "gap", "most_fitted", "steps", "seed")
+            }
+            time_limit, space = number_in(stored["time_limit"]), stored["space"]
+            objects = stored["objects"]
+        except (KeyError, TypeError) as error:
+            raise FileFormatError(
+                f"the settings of a journal must be whole; {error} is missing."
+            ) from error
+        made_space = Space.from_dict(space)
+
+        def again(name: str, passed: object) -> Any:
+            return _again(name, options[name], objects.get(name), passed, DOORS[name])
+
+        embedding = embedding_of(again("embedding", given.get("embedding")))
+        embedded = embedding.embedded(made_space, seed_for(rest["seed"], 0, Purpose.EMBED))
+        dimension = (embedded or made_space).model().dimension
+        for name in DOORS:
+            passed = given.get(name)
+            if name in ("region", "warp") and isinstance(passed, str) and passed == AUTO:
+                passed = None
+            if name == "surrogate" and passed is not None:
+                passed = surrogate_for(passed, dimension)
+            options[name] = again(name, passed)
+        return cls.of(made_space, options, time_limit=time_limit, **rest)
+
+    def _check_combination(self) -> None:
+        """Refuse at the start what would be refused at the first step with a model."""
+        for name in ("surrogate", "acquisition"):
+            if not is_dataclass(getattr(self, name)):
+                raise InputError(
+                    f"a {name} must be a dataclass, so that each step can have a seed of its own; "
+                    f"got a {type(getattr(self, name)).__name__}; make it one."
+                )
+        if isinstance(self.initial, Given):
+            self.initial.points(self.search)  # says which of them is not admissible
+        self._check_acquisition(self.acquisition, "acquisition")
+        self._check_acquisition(self.batch.acquisition(self.acquisition, 1), "batch")
+        for name in ("scaling", "escape"):
+            rule = getattr(self, name)
+            if rule.scales and not self.surrogate.scalable:
+                raise UnsupportedError(
+                    f"the {name} {rule.name!r} multiplies the uncertainty, which these options of "
+                    f"{self.surrogate.name} do not allow; choose another {name}, or another "
+                    "surrogate."
+                )
+        if self.acquisition.proposes:
+            check_chooses(self.acquisition.name, self.maximizer.name)
+        self._check_maximizer()
+
+    def _check_acquisition(self, acquisition: Acquisition, remedy: str) -> None:
+        """Refuse one that the surrogate cannot serve; `remedy` is what to choose instead."""
+        missing = acquisition.needs - self.surrogate.capabilities
+        if missing:
+            raise UnsupportedError(
+                f"{acquisition.name} needs a belief that offers {', '.join(sorted(missing))}; that "
+                f"of {self.surrogate.name} offers "
+                f"{', '.join(sorted(self.surrogate.capabilities))}; choose another surrogate or "
+                f"{remedy}."
+            )
+
+    def _check_maximizer(self) -> None:
+        domain, able = self.search.model(), self.maximizer.abilities
+        refused = ""
+        if domain.dimension > able.most_inputs:
+            refused = f"takes up to {able.most_inputs:g} inputs, got {domain.dimension}"
+        elif not able.integers and any(grid is not None for grid in domain.grids):
+            refused = "knows no integers or categories"
+        elif not able.constraints and domain.b.size:
+            refused = "knows no linear constraints"
+        elif not able.holes and self.escape.name == "exclude":
+            refused = "cannot keep its distance from points, as escape='exclude' asks"
+        elif able.needs_network and not self._compiles():
+            refused = (
+                f"needs networks of ReLUs, which these options of {self.surrogate.name} do not give"
+            )
+        if refused:
+            raise UnsupportedError(
+                f"the maximizer {self.maximizer.name!r} {refused}; take 'auto', 'lbfgs' or "
+                "'random'."
+            )
+
+    def _compiles(self) -> bool:
+        """Whether the beliefs are networks, or trees where the maximizer takes these."""
+        offered = self.surrogate.capabilities
+        trees = self.maximizer.abilities.trees and Capability.TREES in offered
+        return Capability.NETWORK in offered or trees
+
+
+def as_space(given: object) -> Space:
+    """Return the space that a user described."""
+    space = Space.coerce(given)
+    if not isinstance(space, Space):
+        raise InputError(
+            "a run needs a Space, with the user's units; got a Domain; pass the Space that it came "
+            "from, or Space.box."
+        )
+    if not bool(np.all(space.model().tighten(space.model().lower, space.model().upper)[2])):
+        raise InputError(
+            "a space must have an admissible point; the constraints leave none; relax one."
+        )
+    return space
+
+
+def _again(
+    name: str,
+    description: Any,
+    shown: str | None,
+    given: object,
+    door: Callable[[Any], object],
+) -> Any:
+    """Return what an option of a stored run is made of."""
+    if description is None:
+        if given is None:
+            raise InputError(
+                f"the {name} of this run was an object that the journal cannot hold, {shown:.80}; "
+                f"pass it again: open(path, {name}=…)."
+            )
+        if isinstance(shown, str) and " at 0x" not in shown and repr(door(given)) != shown:
+            raise InputError(
+                f"the {name} of this run was {shown:.120}; got {door(given)!r:.120}; pass the same."
+            )
+        return given
+    if given is None:
+        return description
+    made = door(given)
+    if describes(description, made) or described(made, given, door) == description:
+        return given
+    raise InputError(
+        f"the {name} of this run is {description}; got {given!r:.80}; leave it out, or start a "
+        "new run with these observations."
+    )

@@ -1,0 +1,1 @@
+"""One step: fit, scale, maximize, avoid duplicates."""

@@ -1,0 +1,192 @@
+"""What is asked next: an initial point, the choice of a model, or a fresh start.
+
+The answer is a function of settings and state. What is kept here between asks, designs and a
+belief, would be computed again to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import SolverError, TrainingError
+from nnbo_mip.core.progress import ProgressCallback
+from nnbo_mip.loop.designs.spread import Maximin
+from nnbo_mip.loop.policies.seeds import Purpose, seed_for
+from nnbo_mip.loop.record.events import Event, asked
+from nnbo_mip.loop.record.state import Stage, State
+from nnbo_mip.loop.record.suggestion import Suggestion
+from nnbo_mip.loop.regions.regions import Extent
+from nnbo_mip.loop.settings.settings import Settings
+from nnbo_mip.loop.step.learning import learned
+from nnbo_mip.loop.step.sample import Sample
+from nnbo_mip.loop.step.step import Step, StepInput, seeded
+from nnbo_mip.maximizers.base.proposal import Proposal
+from nnbo_mip.space.embedded.embedded_space import EmbeddedSpace
+from nnbo_mip.surrogates.base.abstract import Belief
+
+Asked = tuple[Event, Proposal | None]
+
+
+class Asking:
+    """Makes the next ask of a run.
+
+    Parameters
+    ----------
+    settings : Settings
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._search = settings.search
+        self._design: tuple[Stage, FloatArray] | None = None
+        self._belief: tuple[int, Sample, Belief] | None = None
+
+    def next(self, state: State, callback: ProgressCallback | None = None) -> Asked:
+        """Return the event of the next ask, and the maximizer's own answer if there is one.
+
+        Parameters
+        ----------
+        state : State
+        callback : callable, optional
+            Receives a `Progress` while a model learns and its acquisition is maximized.
+        """
+        stage = state.stage or Stage(known=len(state.observations))
+        design = self._points(stage, state)
+        if state.initial < len(design):
+            return self._initial(design[state.initial], stage), None
+        sample = self._sample(state, stage)
+        if not sample.can_be_fitted:
+            said = "no value has been told that a model could learn from."
+            return self._extra(state, stage, said), None
+        extent = self._extent(state, stage)
+        if extent is not None and extent.is_over:
+            over = "the trust region shrank below its smallest side, so the run restarts."
+            restarted = self._restart(state, stage, self._settings.region.keep, over)
+            if restarted is not None:
+                return restarted, None
+            extent = None  # there is nothing fresh: the whole space is searched
+        try:
+            given = self._given(state, stage, sample, len(design), extent)
+            result = Step(self._settings, given, callback).run()
+        except (TrainingError, SolverError, np.linalg.LinAlgError, ArithmeticError) as error:
+            return self._extra(state, stage, f"no model chose this point: {error}"), None
+        proposal = result.suggestion.proposal
+        place = self._place(result.suggestion)
+        restart, wanted = self._settings.restart, result.wanted
+        repeats = restart.is_due(place, state.seen())
+        if repeats or (wanted is not None and restart.is_due(wanted, state.told())):
+            repeated = "the model repeated a point, so the run restarts."
+            restarted = self._restart(state, stage, restart.keep, repeated)
+            if restarted is not None:
+                return restarted, None
+        return asked(result.suggestion.to_dict(), stage.to_dict(), result.next_c), proposal
+
+    # -- points that no model chooses ---------------------------------------------------
+
+    def _points(self, stage: Stage, state: State) -> FloatArray:
+        """Return the initial points (n, k) of a stage."""
+        if self._design is None or self._design[0] != stage:
+            self._design = stage, self._drawn(stage, state)
+        return self._design[1]
+
+    def _drawn(self, stage: Stage, state: State) -> FloatArray:
+        settings = self._settings
+        observed = state.observations[: stage.known]
+        seed = seed_for(settings.seed, stage.index, Purpose.DESIGN)
+        rows = [told.z for told in observed] + [state.places[key] for key in stage.pending]
+        known = np.array(rows).reshape(len(rows), self._search.model().dimension)
+        if stage.index:
+            return settings.restart.fresh_points(settings.initial, self._search, seed, known)
+        valued = np.array([not told.failed for told in observed], dtype=np.bool_)
+        valued = np.append(valued, np.zeros(len(stage.pending), dtype=np.bool_))
+        return settings.initial.remaining(self._search, seed, known, valued)
+
+    def _restart(self, state: State, stage: Stage, keep: bool, message: str) -> Event | None:
+        """Return the first point of a new stage, None where there is no fresh point."""
+        fresh = Stage(
+            index=stage.index + 1,
+            known=len(state.observations),
+            pending=state.pending,
+            learns_from=stage.learns_from if keep else len(state.observations),
+        )
+        points = self._points(fresh, state)
+        if not len(points):
+            return None
+        return self._initial(points[0], fresh, message)
+
+    def _place(self, suggestion: Suggestion) -> FloatArray:
+        """Return where models see a suggestion."""
+        return self._search.encode(suggestion.x)[0] if suggestion.z is None else suggestion.z
+
+    def _initial(self, z: FloatArray, stage: Stage, message: str = "") -> Event:
+        x = self._search.decode(z)
+        embedded = z if isinstance(self._search, EmbeddedSpace) else None
+        suggestion = Suggestion(x=x, z=embedded, status="initial", message=message)
+        return asked(suggestion.to_dict(), stage.to_dict())
+
+    def _extra(self, state: State, stage: Stage, message: str) -> Event:
+        """Return one more point far from all others."""
+        seed = seed_for(self._settings.seed, len(state.suggestions), Purpose.EXTRA)
+        far = Maximin(n=1).points(self._search, seed, state.seen())
+        if not len(far):  # every point is known
+            far = self._search.model().sample(1, np.random.default_rng(seed))
+        return self._initial(far[0], stage, message)
+
+    # -- points that a model chooses ----------------------------------------------------
+
+    def _sample(self, state: State, stage: Stage) -> Sample:
+        told = state.observations[stage.learns_from :]
+        sample = Sample.of(told, self._search.model().dimension, self._settings.sign)
+        if not sample.can_be_fitted:
+            return sample
+        return sample.warped(self._settings.warp, in_unit=not self._settings.speaks_of_y)
+
+    def _extent(self, state: State, stage: Stage) -> Extent | None:
+        """Return the region of a stage, of which points asked for before it are no part."""
+        told = state.observations[stage.known if stage.index else 0 :]
+        told = tuple(
+            one for one in told if one.suggestion is None or one.suggestion.key not in stage.pending
+        )
+        signs = self._settings.sign
+        values = [np.nan if one.y is None else signs * one.y for one in told]
+        chosen = [one.suggestion is not None and not one.suggestion.is_initial for one in told]
+        Z = np.array([one.z for one in told]).reshape(len(told), self._search.model().dimension)
+        return self._settings.region.extent(Z, np.array(values), np.array(chosen, dtype=np.bool_))
+
+    def _given(
+        self, state: State, stage: Stage, sample: Sample, starts: int, extent: Extent | None
+    ) -> StepInput:
+        learned = state.pending
+        if stage.forgets:
+            learned = tuple(key for key in state.pending if key not in stage.pending)
+        places = [state.places[key] for key in learned]
+        return StepInput(
+            sample=sample,
+            pending=np.array(places).reshape(len(places), sample.X.shape[1]),
+            seen=state.seen(),
+            step=state.steps,
+            starts=max(starts, 1),
+            c=state.c,
+            extent=extent,
+            believed=self._believed(len(state.observations)),
+        )
+
+    def _believed(self, told: int) -> Callable[[Sample], Belief]:
+        """Return what fits a belief to a sample alone; all asks between two tells share it."""
+
+        def fit(sample: Sample) -> Belief:
+            kept = self._belief
+            if kept is not None and kept[0] == told and kept[1].equals(sample):
+                return kept[2]
+            seed = seed_for(self._settings.seed, told, Purpose.BELIEVE)
+            surrogate = seeded(self._settings.surrogate, seed).converted(
+                lambda value: sample.value_inward(value, self._settings.sign)
+            )
+            belief = learned(surrogate, sample.X, sample.y, sample.noise)
+            self._belief = told, sample, belief
+            return belief
+
+        return fit

@@ -1,0 +1,63 @@
+"""A first step on made-up values: what it would refuse is refused before anything is paid for.
+
+Whether a maximizer can serve a belief is known for certain only when there is one: whether its
+score has gradients, or an exact form. How long it was trained does not matter for that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from nnbo_mip.acquisitions.base.abstract import Acquisition
+from nnbo_mip.acquisitions.base.catalogue import registry as acquisitions
+from nnbo_mip.core.errors import InputError, SolverError, TrainingError, UnsupportedError
+from nnbo_mip.loop.settings.settings import Settings
+from nnbo_mip.loop.step.step import seeded
+from nnbo_mip.maximizers.base.abstract import Maximizer
+from nnbo_mip.maximizers.base.target import Target
+from nnbo_mip.surrogates.base.abstract import Capability, Surrogate
+from nnbo_mip.surrogates.base.families import registry as surrogates
+
+POINTS = 8
+
+
+def rehearse(settings: Settings) -> None:
+    """Refuse a maximizer that cannot serve the steps with a model, those of a batch included."""
+    alone = settings.acquisition
+    beside_pending = settings.batch.acquisition(alone, 1)
+    for acquisition in (alone,) if beside_pending is alone else (alone, beside_pending):
+        if not acquisition.proposes:
+            _rehearse(settings, acquisition)
+
+
+def _rehearse(settings: Settings, chosen: Acquisition) -> None:
+    domain, rng = settings.search.model(), np.random.default_rng(settings.seed)
+    surrogate, acquisition = _cast(settings, chosen)
+    try:
+        X, y = domain.sample(POINTS, rng), rng.standard_normal(POINTS)
+        scorer = acquisition.scorer(surrogate.fit(X, y), X, y)
+    except (InputError, TrainingError, SolverError, ArithmeticError, np.linalg.LinAlgError):
+        return  # these values are at fault, perhaps
+    reason = settings.maximizer.why_not(Target(scorer, domain))
+    if reason:
+        raise UnsupportedError(
+            f"the maximizer {settings.maximizer.name!r} must be able to choose the points of this "
+            f"run; {reason}"
+        )
+
+
+def _cast(settings: Settings, chosen: Acquisition) -> tuple[Surrogate, Acquisition]:
+    """Return whom the maximizer meets: stand-ins where the domain alone can be in its way."""
+    able, offered = settings.maximizer.abilities, settings.surrogate.capabilities
+    needs_none = not able.needs_network and type(settings.maximizer).why_not is Maximizer.why_not
+    is_plain = chosen.needs <= {Capability.MEAN, Capability.STD}
+    has_gradient = is_plain and Capability.GRADIENT in offered
+    if able.any_belief or (needs_none and (has_gradient or not able.needs_gradient)):
+        return surrogates.create("brvfl", n_hidden=2), acquisitions.create("mean")
+    surrogate: Any = seeded(settings.surrogate, settings.seed)
+    if hasattr(surrogate, "epochs"):
+        surrogate = replace(surrogate, epochs=1)
+    return surrogate, seeded(chosen, settings.seed)

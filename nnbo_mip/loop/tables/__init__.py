@@ -1,0 +1,1 @@
+"""Past observations from tables: CSV files, data frames, columns."""

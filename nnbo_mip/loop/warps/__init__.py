@@ -1,0 +1,1 @@
+"""Values as models see them."""

@@ -1,0 +1,1 @@
+"""What every maximizer is asked and answers."""

@@ -1,0 +1,1 @@
+"""Maximizers that search without a proof: one a module."""

@@ -1,0 +1,1 @@
+"""The network itself: affine maps and ReLUs, made, joined, simplified, stored."""

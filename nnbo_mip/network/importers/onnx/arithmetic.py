@@ -1,0 +1,245 @@
+"""ONNX's arithmetic on symbolic tensors and constants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from nnbo_mip.core.errors import InputError, UnsupportedError
+from nnbo_mip.network.importers.onnx.file import EPSILONS, onnx_package, type_name
+from nnbo_mip.network.importers.onnx.values import (
+    Attributes,
+    Value,
+    broadcastable,
+    constant,
+    integers,
+    symbolic,
+)
+from nnbo_mip.network.importers.tensors import Tensor, TensorBuilder
+
+LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
+LEAKY_SLOPE = float(np.float32(0.01))
+BATCH_NORM_EPSILON = float(np.float32(1e-5))
+"""Attributes are float32 in ONNX, their defaults too."""
+
+
+# -- entrywise ------------------------------------------------------------------------
+
+
+def _relu(ops: TensorBuilder, node: Attributes, x: Value) -> Value:
+    return ops.map(symbolic(x), ops.graph.relu)
+
+
+def _leaky_relu(ops: TensorBuilder, node: Attributes, x: Value) -> Value:
+    alpha = node.get("alpha", LEAKY_SLOPE)
+    return ops.map(symbolic(x), lambda rows: ops.graph.leaky_relu(rows, alpha))
+
+
+def _prelu(ops: TensorBuilder, node: Attributes, x: Value, slope: Value) -> Value:
+    slopes = constant(slope, "the slope")
+    return ops.map_with_constant(ops.graph.leaky_relu, symbolic(x), slopes)
+
+
+def _clip(
+    ops: TensorBuilder,
+    node: Attributes,
+    x: Value,
+    minimum: Value | None = None,
+    maximum: Value | None = None,
+) -> Value:
+    # Exporters write the largest float for "no limit".
+    low = node.get("min", -np.inf) if minimum is None else constant(minimum, "the limit")
+    high = node.get("max", np.inf) if maximum is None else constant(maximum, "the limit")
+    low = np.where(np.asarray(low) <= -LARGEST_FLOAT32, -np.inf, low)
+    high = np.where(np.asarray(high) >= LARGEST_FLOAT32, np.inf, high)
+    return ops.map(symbolic(x), lambda rows: ops.graph.clip(rows, low.item(), high.item()))
+
+
+def _absolute(ops: TensorBuilder, node: Attributes, x: Value) -> Value:
+    return ops.map(symbolic(x), ops.graph.absolute)
+
+
+def _negative(ops: TensorBuilder, node: Attributes, x: Value) -> Value:
+    return ops.map(x, lambda rows: rows.negated()) if isinstance(x, Tensor) else -x
+
+
+def _add(ops: TensorBuilder, node: Attributes, first: Value, second: Value) -> Value:
+    if isinstance(first, Tensor) or isinstance(second, Tensor):
+        return ops.combine(ops.graph.add, first, second)
+    return np.add(*broadcastable(first, second))
+
+
+def _subtract(ops: TensorBuilder, node: Attributes, first: Value, second: Value) -> Value:
+    if isinstance(first, Tensor) or isinstance(second, Tensor):
+        return ops.combine(ops.graph.subtract, first, second)
+    return np.subtract(*broadcastable(first, second))
+
+
+def _multiply(ops: TensorBuilder, node: Attributes, first: Value, second: Value) -> Value:
+    if isinstance(first, Tensor):
+        factors = constant(second, "one factor of a product")
+        return ops.map_with_constant(ops.graph.scale, first, factors)
+    if isinstance(second, Tensor):
+        return ops.map_with_constant(ops.graph.scale, second, first)
+    return np.multiply(*broadcastable(first, second))
+
+
+def _divide(ops: TensorBuilder, node: Attributes, first: Value, second: Value) -> Value:
+    divisor = constant(second, "a divisor")
+    if (divisor == 0).any():
+        raise InputError("a divisor must not be zero; got a constant that holds one; repair it.")
+    if isinstance(first, Tensor):
+        return ops.map_with_constant(ops.graph.scale, first, 1.0 / divisor)
+    first, divisor = broadcastable(first, divisor)
+    return first // divisor if first.dtype.kind in "iu" else first / divisor
+
+
+def _sum(ops: TensorBuilder, node: Attributes, *values: Value) -> Value:
+    return _fold(values, lambda first, second: _add(ops, node, first, second))
+
+
+def _maximum(ops: TensorBuilder, node: Attributes, *values: Value) -> Value:
+    return _fold(values, lambda a, b: ops.combine(ops.graph.maximum, a, b))
+
+
+def _minimum(ops: TensorBuilder, node: Attributes, *values: Value) -> Value:
+    return _fold(values, lambda a, b: ops.combine(ops.graph.minimum, a, b))
+
+
+def _fold(values: Sequence[Value], operation: Callable[[Value, Value], Value]) -> Value:
+    result = values[0]
+    for value in values[1:]:
+        result = operation(result, value)
+    return result
+
+
+def _batch_norm(
+    ops: TensorBuilder,
+    node: Attributes,
+    x: Value,
+    scale: Value,
+    offset: Value,
+    mean: Value,
+    variance: Value,
+) -> Value:
+    node.ignore("momentum", "spatial")
+    if node.get("training_mode", 0):
+        raise UnsupportedError("it is in training mode; export the model in eval mode")
+    tensor = symbolic(x)
+    shape = (-1, *([1] * max(0, len(tensor.shape) - 2)))
+    deviation = np.sqrt(
+        constant(variance, "the variance") + node.get("epsilon", BATCH_NORM_EPSILON)
+    )
+    factor = constant(scale, "the scale") / deviation
+    shift = constant(offset, "the offset") - constant(mean, "the mean") * factor
+    scaled = ops.map_with_constant(ops.graph.scale, tensor, factor.reshape(shape))
+    return ops.map_with_constant(ops.graph.shift, scaled, shift.reshape(shape))
+
+
+def _dropout(
+    ops: TensorBuilder,
+    node: Attributes,
+    x: Value,
+    ratio: Value | None = None,
+    training: Value | None = None,
+) -> Value:
+    node.ignore("ratio", "seed")
+    if training is not None and bool(constant(training, "the training mode").any()):
+        raise UnsupportedError("it is in training mode; export the model in eval mode")
+    return x
+
+
+def _cast(ops: TensorBuilder, node: Attributes, x: Value) -> Value:
+    node.ignore("saturate", "round_mode")
+    kind = node.get("to")
+    if isinstance(x, Tensor):
+        if type_name(kind) not in EPSILONS:
+            raise UnsupportedError(f"a cast to {type_name(kind)} is not piecewise linear")
+        return x
+    if type_name(kind) in EPSILONS:
+        return x.astype(np.float64)
+    return x.astype(onnx_package().helper.tensor_dtype_to_np_dtype(kind))
+
+
+def _identity(ops: TensorBuilder, node: Attributes, x: Value) -> Value:
+    return x
+
+
+# -- matrices and sums ----------------------------------------------------------------
+
+
+def _gemm(
+    ops: TensorBuilder, node: Attributes, a: Value, b: Value, c: Value | None = None
+) -> Value:
+    node.ignore("broadcast")
+    weights = constant(b, "the matrix")
+    weights = weights if node.get("transB", 0) else weights.T
+    factor = node.get("alpha", 1.0)
+    left = symbolic(a)
+    left = ops.transpose(left, None) if node.get("transA", 0) else left
+    result = ops.linear(left, weights if factor == 1.0 else factor * weights)
+    beta = node.get("beta", 1.0)
+    if c is None or beta == 0.0:
+        return result
+    return ops.combine(
+        ops.graph.add, result, c if beta == 1.0 else _multiply(ops, node, c, np.asarray(beta))
+    )
+
+
+def _matmul(ops: TensorBuilder, node: Attributes, a: Value, b: Value) -> Value:
+    if isinstance(b, Tensor) and b.batch_axis is None and len(b.shape) == 1:
+        return ops.linear(b, constant(a, "one factor of a product"))
+    weights = constant(b, "the second factor")
+    if weights.ndim == 1:
+        return ops.squeeze(ops.linear(symbolic(a), weights[None, :]), [-1])
+    return ops.linear(symbolic(a), weights.T)
+
+
+def _reduce_sum(
+    ops: TensorBuilder, node: Attributes, x: Value, axes: Value | None = None
+) -> Tensor:
+    return _reduced(ops, node, x, axes)[0]
+
+
+def _reduce_mean(
+    ops: TensorBuilder, node: Attributes, x: Value, axes: Value | None = None
+) -> Tensor:
+    result, count = _reduced(ops, node, x, axes)
+    return ops.map(result, lambda rows: ops.graph.scale(rows, 1.0 / count))
+
+
+def _reduced(
+    ops: TensorBuilder, node: Attributes, x: Value, axes: Value | None
+) -> tuple[Tensor, int]:
+    chosen = node.get("axes") if axes is None else integers(axes, "the axes")
+    if node.get("noop_with_empty_axes", 0) and not chosen:
+        return symbolic(x), 1
+    return ops.total(symbolic(x), chosen or None, bool(node.get("keepdims", 1)))
+
+
+ARITHMETIC: dict[str, Callable[..., Any]] = {
+    "Abs": _absolute,
+    "Add": _add,
+    "BatchNormalization": _batch_norm,
+    "Cast": _cast,
+    "Clip": _clip,
+    "Div": _divide,
+    "Dropout": _dropout,
+    "Gemm": _gemm,
+    "Identity": _identity,
+    "LeakyRelu": _leaky_relu,
+    "MatMul": _matmul,
+    "Max": _maximum,
+    "Min": _minimum,
+    "Mul": _multiply,
+    "Neg": _negative,
+    "PRelu": _prelu,
+    "ReduceMean": _reduce_mean,
+    "ReduceSum": _reduce_sum,
+    "Relu": _relu,
+    "Sub": _subtract,
+    "Sum": _sum,
+}
+"""Handlers by operator, in the default domain."""

@@ -1,0 +1,258 @@
+"""Import a scikit-learn regressor as a `Network`.
+
+Scalers are folded into the weights when the network is built, so before any bound is
+computed: the network reads the features that ``predict`` reads and gives what it gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import InputError, UnsupportedError
+from nnbo_mip.network.graph.affine import Affine
+from nnbo_mip.network.graph.builder import GraphBuilder
+from nnbo_mip.network.graph.graph import Network
+
+Step: TypeAlias = Callable[[GraphBuilder, Any, Affine], Affine]
+
+
+def from_sklearn(estimator: Any) -> Network:
+    """Import a fitted regressor.
+
+    Parameters
+    ----------
+    estimator : scikit-learn estimator
+        `MLPRegressor` with activation ``relu`` or ``identity``, a linear model, a
+        `Pipeline` that ends in one after scalers, PCA or a `ColumnTransformer` of them,
+        or a `TransformedTargetRegressor` with such a regressor and a scaler.
+
+    Returns
+    -------
+    Network
+        One output a target.
+    """
+    _check_supported(estimator)
+    _check_fitted(estimator)
+    builder = GraphBuilder(_n_features(estimator))
+    return builder.finish(_apply(builder, estimator, builder.input))
+
+
+def _n_features(estimator: Any) -> int:
+    """Return the number of features that the estimator, or its first step that knows, reads."""
+    for part in (estimator, *(step for _, step in getattr(estimator, "steps", []))):
+        count = getattr(part, "n_features_in_", None)
+        if count is not None:
+            return int(count)
+    raise InputError(
+        f"a {type(estimator).__name__} that knows its number of features is expected; got one "
+        "without n_features_in_; put a scaler or the regressor first."
+    )
+
+
+def _apply(builder: GraphBuilder, estimator: Any, value: Affine) -> Affine:
+    """Return what an estimator computes from a value."""
+    _check_supported(estimator)
+    _check_fitted(estimator)
+    return STEPS[type(estimator).__name__](builder, estimator, value)
+
+
+# -- regressors -----------------------------------------------------------------------
+
+
+def _mlp(builder: GraphBuilder, model: Any, value: Affine) -> Affine:
+    if model.activation not in ("relu", "identity") or model.out_activation_ != "identity":
+        raise UnsupportedError(
+            "an MLPRegressor must have activation 'relu' or 'identity', and an identity output, to "
+            f"be piecewise linear; got {model.activation!r} and {model.out_activation_!r}; fit it "
+            "with activation='relu' and the squared error."
+        )
+    last = len(model.coefs_) - 1
+    for position, (weights, bias) in enumerate(zip(model.coefs_, model.intercepts_, strict=True)):
+        value = builder.affine(value, _finite(weights, model).T, _finite(bias, model))
+        if position < last and model.activation == "relu":
+            value = builder.relu(value)
+    return value
+
+
+def _linear_model(builder: GraphBuilder, model: Any, value: Affine) -> Affine:
+    weights = np.atleast_2d(_finite(model.coef_, model))
+    bias = np.broadcast_to(_finite(model.intercept_, model), (weights.shape[0],))
+    return builder.affine(value, weights, bias)
+
+
+def _pipeline(builder: GraphBuilder, pipeline: Any, value: Affine) -> Affine:
+    for _, step in pipeline.steps:
+        if step is not None and not isinstance(step, str):
+            value = _apply(builder, step, value)
+    return value
+
+
+def _transformed_target(builder: GraphBuilder, model: Any, value: Affine) -> Affine:
+    """Undo the scaling of the target behind the regressor."""
+    value = _apply(builder, model.regressor_, value)
+    scaler = model.transformer_
+    kind = type(scaler).__name__
+    if kind == "FunctionTransformer" and scaler.func is None and scaler.inverse_func is None:
+        return value
+    if kind not in SCALERS:
+        raise UnsupportedError(
+            f"the target may be transformed by {', '.join(sorted(SCALERS))}; got {kind}, whose "
+            "inverse is not affine; scale the target by one of them."
+        )
+    factor, offset = SCALERS[kind](scaler)
+    return builder.scale(builder.shift(value, -offset), 1.0 / factor)
+
+
+# -- transformers ---------------------------------------------------------------------
+
+
+def _standard_scaler(scaler: Any) -> tuple[FloatArray, FloatArray]:
+    """Return the factor and the offset of ``x -> factor * x + offset``."""
+    mean = np.zeros(1) if scaler.mean_ is None or not scaler.with_mean else scaler.mean_
+    factor = np.ones(1) if scaler.scale_ is None else 1.0 / scaler.scale_
+    return factor, -mean * factor
+
+
+def _min_max_scaler(scaler: Any) -> tuple[FloatArray, FloatArray]:
+    return scaler.scale_, scaler.min_
+
+
+def _max_abs_scaler(scaler: Any) -> tuple[FloatArray, FloatArray]:
+    return 1.0 / scaler.scale_, np.zeros(1)
+
+
+def _robust_scaler(scaler: Any) -> tuple[FloatArray, FloatArray]:
+    factor = 1.0 / scaler.scale_ if scaler.with_scaling else np.ones(1)
+    return factor, (-scaler.center_ * factor if scaler.with_centering else np.zeros(1))
+
+
+def _scaler(builder: GraphBuilder, scaler: Any, value: Affine) -> Affine:
+    factor, offset = SCALERS[type(scaler).__name__](scaler)
+    scaled = builder.shift(builder.scale(value, _finite(factor, scaler)), _finite(offset, scaler))
+    if not getattr(scaler, "clip", False):
+        return scaled
+    low, high = getattr(scaler, "feature_range", (-1.0, 1.0))
+    return builder.clip(scaled, low, high)
+
+
+def _pca(builder: GraphBuilder, pca: Any, value: Affine) -> Affine:
+    weights = _finite(pca.components_, pca)
+    if pca.whiten:
+        deviations = np.sqrt(pca.explained_variance_)
+        weights = weights / np.maximum(deviations, np.finfo(deviations.dtype).eps)[:, None]
+    return builder.affine(builder.shift(value, -pca.mean_), weights)
+
+
+def _function_transformer(builder: GraphBuilder, transformer: Any, value: Affine) -> Affine:
+    if transformer.func is None:
+        return value
+    raise UnsupportedError(
+        "a FunctionTransformer runs arbitrary code and cannot be imported; "
+        f"got func={transformer.func!r:.80}; replace it by a scaler, or apply it to the data."
+    )
+
+
+def _column_transformer(builder: GraphBuilder, transformer: Any, value: Affine) -> Affine:
+    parts = []
+    for _, step, columns in transformer.transformers_:
+        if isinstance(step, str) and step == "drop":
+            continue
+        part = builder.select(value, _column_index(transformer, columns))
+        if part.width:
+            parts.append(part if isinstance(step, str) else _apply(builder, step, part))
+    return builder.concatenate(parts)
+
+
+def _column_index(transformer: Any, columns: Any) -> list[int]:
+    """Return column numbers from numbers, a slice, a mask or names."""
+    if callable(columns):
+        raise UnsupportedError("columns chosen by a function cannot be imported; list them.")
+    names = list(getattr(transformer, "feature_names_in_", []))
+    everything = np.arange(transformer.n_features_in_)
+    if isinstance(columns, slice):
+        return [int(i) for i in everything[columns]]
+    listed = np.atleast_1d(np.asarray(columns))
+    if listed.dtype.kind in "biu":
+        return [int(i) for i in everything[listed]]
+    return [names.index(name) for name in listed.tolist()]
+
+
+# -- checks ---------------------------------------------------------------------------
+
+
+def _finite(values: Any, owner: Any) -> FloatArray:
+    array = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(array).all():
+        raise InputError(
+            f"every weight must be finite; {type(owner).__name__} holds NaN or infinity; "
+            "fit it again on finite data."
+        )
+    return array
+
+
+def _check_supported(estimator: Any) -> None:
+    """Refuse what is no estimator, and, fitted or not, estimators that are not listed."""
+    from sklearn.base import BaseEstimator
+
+    kind = type(estimator)
+    if not isinstance(estimator, BaseEstimator):
+        is_class = isinstance(estimator, type)
+        raise InputError(
+            "a fitted scikit-learn estimator is expected; got "
+            f"{f'the class {estimator.__name__}' if is_class else f'a {kind.__name__}'}; "
+            f"{'make one and call fit' if is_class else 'use from_layers for plain weights'}."
+        )
+    if not (kind.__module__.startswith("sklearn.") and kind.__name__ in STEPS):
+        remedy = "apply it to the data yourself and import the rest"
+        if hasattr(estimator, "predict"):
+            remedy = "fit one of these to it instead, such as an MLPRegressor"
+        raise UnsupportedError(
+            f"{kind.__name__} is not supported; supported are {', '.join(sorted(STEPS))}; {remedy}."
+        )
+    for _, step in getattr(estimator, "steps", []):
+        if step is not None and not isinstance(step, str):
+            _check_supported(step)
+
+
+def _check_fitted(estimator: Any) -> None:
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError as error:
+        raise InputError(
+            f"a fitted estimator is expected; got {type(estimator).__name__} before fit; "
+            "call fit first."
+        ) from error
+
+
+SCALERS: dict[str, Callable[[Any], tuple[FloatArray, FloatArray]]] = {
+    "MaxAbsScaler": _max_abs_scaler,
+    "MinMaxScaler": _min_max_scaler,
+    "RobustScaler": _robust_scaler,
+    "StandardScaler": _standard_scaler,
+}
+"""Factor and offset by class name."""
+
+STEPS: dict[str, Step] = {
+    **dict.fromkeys(SCALERS, _scaler),
+    **dict.fromkeys(
+        (
+            *("ElasticNet", "ElasticNetCV", "Lasso", "LassoCV"),
+            *("LinearRegression", "Ridge", "RidgeCV"),
+        ),
+        _linear_model,
+    ),
+    "ColumnTransformer": _column_transformer,
+    "FunctionTransformer": _function_transformer,
+    "MLPRegressor": _mlp,
+    "PCA": _pca,
+    "Pipeline": _pipeline,
+    "TransformedTargetRegressor": _transformed_target,
+}
+"""Handlers by the exact class's name: a subclass may compute something else."""

@@ -1,0 +1,1 @@
+"""PyTorch modules, read by their traced graph."""

@@ -1,0 +1,159 @@
+"""Import a PyTorch module as a `Network`.
+
+The module is traced with `torch.fx`: its ``forward`` runs once on symbolic values, which
+records the operations it performs, and each is then carried out on affine values. No
+code is generated or unpickled, and the module is left as it was.
+
+Importing this module imports torch; `Network.from_torch` imports it when it is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import fx, nn
+
+from nnbo_mip.core.errors import InputError, UnsupportedError
+from nnbo_mip.network.graph.affine import Affine
+from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.network.importers.probe import largest_difference, probe_points
+from nnbo_mip.network.importers.tensors import Tensor, TensorBuilder
+from nnbo_mip.network.importers.torch.inputs import inferred_inputs
+from nnbo_mip.network.importers.torch.interpreter import Interpreter
+
+
+def from_torch(module: nn.Module, n_inputs: int | None = None) -> Network:
+    """Import a PyTorch module.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        Takes a batch (n, d) and returns a tensor with n rows, a tuple of them, or a dict
+        of named ones. In eval mode, where it has batch norm or dropout layers.
+    n_inputs : int, optional
+        d; read off the first linear layer when left out.
+
+    Returns
+    -------
+    Network
+        With every weight cast to float64, which is exact. ``float32_difference`` holds
+        the largest difference between its outputs and those of the module, in the
+        module's own precision, on 256 seeded points in [-1, 1]^d.
+
+    Raises
+    ------
+    UnsupportedError
+        For an operation that is not piecewise linear or not known, naming it.
+    """
+    _check_module(module)
+    root = _first_argument_only(module)
+    graph = _trace(root)
+    width = inferred_inputs(graph, root) if n_inputs is None else n_inputs
+    ops = TensorBuilder((width,), batched=True)
+    result = Interpreter(root, graph, ops).run()
+    outputs = _named_outputs(result)
+    network = ops.graph.finish(outputs)
+    difference = _difference(module, network)
+    return Network(network.n_inputs, network.layers, network.head, network.output_names, difference)
+
+
+def _check_module(module: nn.Module) -> None:
+    if not isinstance(module, nn.Module):
+        raise InputError(
+            f"from_torch expects a torch.nn.Module; got {type(module).__name__}; "
+            "use from_layers for plain weights."
+        )
+    for name, parameter in module.named_parameters():
+        if parameter.is_meta or isinstance(parameter, nn.UninitializedParameter):
+            raise InputError(
+                f"every parameter must hold numbers; {name!r} is not initialized; "
+                "run the module once or load its weights."
+            )
+        if not bool(torch.isfinite(parameter).all()):
+            raise InputError(
+                f"every weight must be finite; parameter {name!r} holds NaN or infinity; "
+                "retrain or repair the module."
+            )
+    for name, part in module.named_modules():
+        if part._forward_hooks or part._forward_pre_hooks:
+            raise UnsupportedError(
+                f"module {name or type(module).__name__!r} has forward hooks, which may change "
+                "its function unseen; remove them (weight_norm and spectral_norm: use those of "
+                "torch.nn.utils.parametrizations)."
+            )
+
+
+def _first_argument_only(module: nn.Module) -> nn.Module:
+    """Wrap a module so that tracing leaves its optional arguments at their defaults.
+
+    The wrapper also receives the constants that tracing stores on its root.
+    """
+
+    class FirstArgument(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.module = module
+
+        def forward(self, x: torch.Tensor) -> Any:
+            return self.module(x)
+
+    return FirstArgument()
+
+
+def _trace(root: nn.Module) -> fx.Graph:
+    try:
+        return fx.Tracer().trace(root)
+    except Exception as error:  # whatever the user's forward raises on symbolic values
+        raise UnsupportedError(
+            "the module could not be traced: its forward must perform the same operations for "
+            f"every input, on one tensor; got {type(error).__name__}: {error}; "
+            "rewrite data-dependent control flow."
+        ) from error
+
+
+def _named_outputs(result: Any) -> Affine | dict[str, Affine]:
+    """Return one value, or a value for each name of a dict or field of a named tuple."""
+    if isinstance(result, Mapping):
+        return {str(key): _rows(value) for key, value in result.items()}
+    if isinstance(result, tuple | list):
+        names = getattr(result, "_fields", None) or [f"y{i}" for i in range(len(result))]
+        return {name: _rows(value) for name, value in zip(names, result, strict=True)}
+    return _rows(result)
+
+
+def _rows(value: Any) -> Affine:
+    if not isinstance(value, Tensor):
+        raise UnsupportedError(
+            "a module must return a tensor, a tuple of tensors or a dict of tensors that depend "
+            f"on the input; got {type(value).__name__} among them; drop it."
+        )
+    if value.batch_axis != 0:
+        raise UnsupportedError(
+            "an output must have the batch as its first axis; got it on axis "
+            f"{value.batch_axis} of {len(value.shape)}; transpose it."
+        )
+    return value.rows
+
+
+def _difference(module: nn.Module, network: Network) -> float | None:
+    """Return the largest difference to the module's own answers, in its own precision.
+
+    None where PyTorch cannot run the module in its precision on this machine.
+    """
+    tensor = next((p for p in module.parameters() if p.is_floating_point()), None)
+    dtype = torch.get_default_dtype() if tensor is None else tensor.dtype
+    points = torch.from_numpy(probe_points(network.n_inputs)).to(dtype)
+    try:
+        with torch.no_grad():
+            result = module(points if tensor is None else points.to(tensor.device))
+    except (RuntimeError, NotImplementedError):
+        return None
+    parts = list(result.values()) if isinstance(result, Mapping) else result
+    parts = [parts] if isinstance(parts, torch.Tensor) else list(parts)
+    columns = [part.to("cpu", torch.float64).reshape(len(part), -1).numpy() for part in parts]
+    epsilon = torch.finfo(dtype).eps
+    seen = np.concatenate(columns, axis=1)
+    return largest_difference(network, points.to(torch.float64).numpy(), seen, epsilon)

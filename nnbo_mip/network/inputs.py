@@ -1,0 +1,72 @@
+"""What a user may hand over as a network, and as one of its outputs."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping
+from pathlib import Path
+
+from nnbo_mip.core.errors import InputError
+from nnbo_mip.core.inputs import as_choice, as_real
+from nnbo_mip.core.terms import Output
+from nnbo_mip.network.graph.graph import Network
+
+
+def as_network(given: object) -> Network:
+    """Return a network, read from a file where a path is given."""
+    if isinstance(given, Network):
+        return given
+    if isinstance(given, str | Path):
+        return _network_from_file(Path(given))
+    kind = type(given)
+    doors = {"torch": "from_torch", "sklearn": "from_sklearn", "onnx": "from_onnx"}
+    library = next((b.__module__.split(".")[0] for b in kind.__mro__ if b is not object), "")
+    roots = {base.__module__.split(".")[0] for base in kind.__mro__}
+    door = next((doors[root] for root in doors if root in roots), None)
+    remedy = f"pass Network.{door}(…)" if door else "make one with Network.from_layers"
+    raise InputError(
+        f"network must be a Network or the path of a file that holds one; got a {kind.__name__}"
+        f"{f' of {library}' if door else ''}; {remedy}."
+    )
+
+
+def _network_from_file(path: Path) -> Network:
+    if not path.is_file():
+        got = f"the folder {str(path)!r}" if path.is_dir() else repr(str(path))
+        raise InputError(f"the network must be a file that exists; got {got}; check the path.")
+    ending = path.suffix.lower()
+    if ending == ".onnx":
+        return Network.from_onnx(path)
+    if ending in (".npz", ".json"):
+        return Network.load(path)
+    raise InputError(
+        f"a network file ends in .onnx, .npz or .json; got {str(path)!r}; export the model to "
+        "ONNX, or import it in Python and call Network.save."
+    )
+
+
+def as_output(network: Network, given: object) -> Output:
+    """Return an output by name, or finite weights of named outputs."""
+    if given is None and network.n_outputs == 1:
+        return None
+    if not isinstance(given, Mapping):
+        is_flag = isinstance(given, bool)
+        if is_flag or (given is not None and not isinstance(given, str | numbers.Integral)):
+            raise InputError(
+                f"output must be a name, an index or a mapping of names to weights; got {given!r}; "
+                f"the names are {', '.join(network.output_names)}."
+            )
+        if isinstance(given, str):
+            return as_choice(given, "output", network.output_names)
+        return network.output_names[network.output_index(None if given is None else int(given))]
+    weights = {
+        as_choice(name, "an output", network.output_names): as_real(weight, f"weight of {name!r}")
+        for name, weight in given.items()
+    }
+    if not weights or not all(map(math.isfinite, weights.values())):
+        raise InputError(
+            f"the weights of outputs must be finite, at least one; got {dict(given)!r}; "
+            "pass something like {'mean': 1.0, 'std': 0.5}."
+        )
+    return weights

@@ -1,0 +1,1 @@
+"""What every score function is, and the mathematics that several of them share."""

@@ -1,0 +1,1 @@
+"""The score functions: one family a module."""

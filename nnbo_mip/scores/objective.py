@@ -1,0 +1,75 @@
+"""`Objective`: a head on a readout, the function of a point whose maximum is proven."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy.typing as npt
+
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import InputError
+from nnbo_mip.core.files import MAX_BYTES
+from nnbo_mip.scores import storage
+from nnbo_mip.scores.base.abstract import Head, MemberHead, MomentHead
+from nnbo_mip.scores.posteriors.readouts import Readout
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """``score(x) = head(readout(x))``.
+
+    Parameters
+    ----------
+    readout : Readout
+        Where mean and std, or members, come from.
+    head : Head
+        What is made of them.
+    """
+
+    readout: Readout
+    head: Head
+
+    @property
+    def dimension(self) -> int:
+        """d, the number of inputs."""
+        return self.readout.n_inputs
+
+    def score(self, points: npt.ArrayLike) -> FloatArray:
+        """Return the scores (n,) of points (n, d)."""
+        if isinstance(self.head, MemberHead):
+            return self.head.score(self.readout.members(points))
+        if isinstance(self.head, MomentHead):
+            return self.head.score(*self.readout.moments(points))
+        raise InputError(
+            f"a head must read moments or members; got a {type(self.head).__name__}; derive it "
+            "from MomentHead or MemberHead."
+        )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of network, readout and head, in hexadecimal."""
+        network = storage.network_of(self.readout)
+        content = {
+            "network": None if network is None else network.fingerprint,
+            "readout": storage.readout_to_dict(self.readout),
+            "head": storage.head_to_dict(self.head),
+        }
+        text = json.dumps(content, sort_keys=True, allow_nan=False)
+        return hashlib.sha256(b"nnbo_mip objective 1" + text.encode()).hexdigest()
+
+    def save(self, path: str | Path) -> None:
+        """Write an ``.npz`` with the network, readout and head; never pickle."""
+        from nnbo_mip.scores.objective_file import save
+
+        save(self, path)
+
+    @staticmethod
+    def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Objective:
+        """Read what `save` wrote."""
+        from nnbo_mip.scores.objective_file import load
+
+        return load(path, max_bytes)

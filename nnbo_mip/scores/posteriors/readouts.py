@@ -1,0 +1,218 @@
+r"""How mean and std are read from the outputs of a network, in float64.
+
+    plain      mean and std are outputs
+    smooth     std = factor l_max (1 - exp(-(r + l_min) / l_max)),   r = relu(raw) an output
+    members    std^2 = mean_m (f_m - mean_m f_m)^2 + noise^2, or the square of that (variance)
+    quadratic  std^2 = |root . psi|^2 + noise^2,   psi = the feature outputs
+
+A head on a readout is what the exact maximizers see of an acquisition on a belief.
+"""
+
+from __future__ import annotations
+
+import abc
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import InputError, UnsupportedError
+from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.scores.base.spreads import std_of_features, std_of_members
+
+
+class Readout(abc.ABC):
+    """A way from points to mean and std, or to members; a frozen dataclass of numbers."""
+
+    @property
+    @abc.abstractmethod
+    def n_inputs(self) -> int:
+        """d, the number of inputs."""
+
+    @abc.abstractmethod
+    def mean(self, X: npt.ArrayLike) -> FloatArray:
+        """Return the mean (n,) at points (n, d)."""
+
+    @abc.abstractmethod
+    def std(self, X: npt.ArrayLike) -> FloatArray:
+        """Return the std (n,) at points (n, d)."""
+
+    def moments(self, X: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return mean and std (n,) at points (n, d)."""
+        return self.mean(X), self.std(X)
+
+    def members(self, X: npt.ArrayLike) -> FloatArray:
+        """Return the members' predictions (n, M) at points (n, d)."""
+        raise UnsupportedError(
+            f"a {type(self).__name__} must have members for this head; it has none; choose a "
+            "surrogate with members, or a head of mean and std."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkReadout(Readout):
+    """A network with an output ``mean``, and a way to its std.
+
+    Parameters
+    ----------
+    network : Network
+        Its named outputs are what is read.
+    """
+
+    network: Network
+
+    def __post_init__(self) -> None:
+        for name in self._reads():
+            if name not in self.network.output_names:
+                raise InputError(
+                    f"a {type(self).__name__} reads the outputs {', '.join(self._reads()[:4])}; "
+                    f"the network has {', '.join(self.network.output_names[:6])}; rename them."
+                )
+
+    @property
+    def n_inputs(self) -> int:
+        """d, the number of inputs."""
+        return self.network.n_inputs
+
+    def mean(self, X: npt.ArrayLike) -> FloatArray:
+        """Return the mean (n,) at points (n, d)."""
+        return self.network.evaluate(X, "mean")
+
+    @abc.abstractmethod
+    def _reads(self) -> tuple[str, ...]:
+        """Names of the outputs that are read."""
+
+
+class CurvedReadout(Readout):
+    """A readout of smooth functions, which knows its own gradients."""
+
+    @abc.abstractmethod
+    def pull_moments(self, X: FloatArray, by_mean: FloatArray, by_std: FloatArray) -> FloatArray:
+        """Return ``by_mean * mean gradient + by_std * std gradient`` (n, d) at points (n, d)."""
+
+    def pull_members(self, X: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the sums (n, d) of the members' gradients with weights (n, M)."""
+        raise UnsupportedError(
+            f"a {type(self).__name__} must have members for this head; it has none; choose a "
+            "surrogate with members, or a head of mean and std."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PlainReadout(NetworkReadout):
+    """Mean and std are outputs: NOMU under clip, mean absolute deviation of members."""
+
+    def std(self, X: npt.ArrayLike) -> FloatArray:
+        """Return the std (n,), which rounding may not take below zero."""
+        return np.maximum(self.network.evaluate(X, "std"), 0.0)
+
+    def _reads(self) -> tuple[str, ...]:
+        return ("mean", "std")
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothReadout(NetworkReadout):
+    """NOMU under the smooth bounding: increasing and concave in the output ``relu_raw``.
+
+    Parameters
+    ----------
+    l_min, l_max : float
+        Limits of the bounding.
+    factor : float
+        Units of y and the outside scale.
+    """
+
+    l_min: float
+    l_max: float
+    factor: float
+
+    def std(self, X: npt.ArrayLike) -> FloatArray:
+        """Return the std (n,)."""
+        return self.std_of(self.network.evaluate(X, "relu_raw"))
+
+    def std_of(self, r: npt.ArrayLike) -> FloatArray:
+        """Return the std at values r = relu(raw)."""
+        exponent = (np.maximum(r, 0.0) + self.l_min) / self.l_max
+        return np.asarray(-self.factor * self.l_max * np.expm1(-exponent))
+
+    def slope_of(self, r: npt.ArrayLike) -> FloatArray:
+        """Return the derivative of the std by r at values r >= 0."""
+        exponent = (np.maximum(r, 0.0) + self.l_min) / self.l_max
+        return np.asarray(self.factor * np.exp(-exponent))
+
+    def _reads(self) -> tuple[str, ...]:
+        return ("mean", "relu_raw")
+
+
+@dataclass(frozen=True, eq=False)
+class MembersReadout(NetworkReadout):
+    """Members ``member0``, ``member1``, … and their spread.
+
+    Parameters
+    ----------
+    spread : str
+        ``std`` or ``variance``; under ``variance`` the std is that of the members squared,
+        over `variance_unit`. Mean absolute deviation is a `PlainReadout`.
+    variance_unit : float
+        Unit of y in which the variance is taken.
+    noise : float
+        Deviation that is added in squares.
+    """
+
+    spread: str = "std"
+    variance_unit: float = 1.0
+    noise: float = 0.0
+
+    def std(self, X: npt.ArrayLike) -> FloatArray:
+        """Return the spread (n,), with the noise."""
+        return self.std_of(self.members(X))
+
+    def members(self, X: npt.ArrayLike) -> FloatArray:
+        """Return the members' predictions (n, M)."""
+        outputs = self.network.evaluate(X)
+        return np.asarray(outputs[:, [self.network.output_index(name) for name in self.names]])
+
+    def std_of(self, members: FloatArray) -> FloatArray:
+        """Return the std of predictions (n, M)."""
+        return std_of_members(members, self.spread, self.variance_unit, self.noise)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the members' outputs, in their order."""
+        found = [name for name in self.network.output_names if name.startswith("member")]
+        return tuple(sorted(found, key=lambda name: int(name.removeprefix("member"))))
+
+    def _reads(self) -> tuple[str, ...]:
+        return ("mean", "member0")
+
+
+@dataclass(frozen=True, eq=False)
+class QuadraticReadout(NetworkReadout):
+    """A linear model on the outputs ``feature0``, ``feature1``, … with normal weights.
+
+    Parameters
+    ----------
+    root : (r, k) array
+        The variance is the squared length of ``root @ psi``.
+    noise : float
+        Deviation that is added in squares.
+    """
+
+    root: FloatArray
+    noise: float = 0.0
+
+    def std(self, X: npt.ArrayLike) -> FloatArray:
+        """Return the std (n,)."""
+        outputs = self.network.evaluate(X)
+        psi = outputs[:, [self.network.output_index(name) for name in self.names]]
+        return std_of_features(psi, self.root, self.noise)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the features' outputs, in their order."""
+        found = [name for name in self.network.output_names if name.startswith("feature")]
+        return tuple(sorted(found, key=lambda name: int(name.removeprefix("feature"))))
+
+    def _reads(self) -> tuple[str, ...]:
+        return ("mean", "feature0")

@@ -1,0 +1,213 @@
+"""Heads and readouts as plain data, and back; anything else is refused in a sentence.
+
+A head is the name of its class and its numbers:
+
+    {"class": "ExpectedImprovement", "threshold": 1.5, "log": false}
+
+A readout, beside its network, is a kind, numbers and matrices:
+
+    {"kind": "smooth", "numbers": {"l_min": 0.001, "l_max": 1.5, "factor": 1.0}, "matrices": {}}
+
+with the matrices under their names, or their SHA-256 where only the identity is wanted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from typing import Any
+
+import numpy as np
+
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import FileFormatError, InputError, UnsupportedError
+from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.scores.base.abstract import Head
+from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
+from nnbo_mip.scores.functions.entropy import MaxValueEntropy
+from nnbo_mip.scores.functions.improvement import ExpectedImprovement
+from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.functions.noisy import AugmentedEI, QuantileImprovement
+from nnbo_mip.scores.functions.probability import LogProbability, ProbabilityOfImprovement
+from nnbo_mip.scores.posteriors.gp_readout import GpReadout
+from nnbo_mip.scores.posteriors.readouts import (
+    MembersReadout,
+    PlainReadout,
+    QuadraticReadout,
+    Readout,
+    SmoothReadout,
+)
+from nnbo_mip.scores.posteriors.tanh_readouts import TanhFeatures, TanhMembers
+from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
+
+HEADS: dict[str, type[Any]] = {
+    kind.__name__: kind
+    for kind in (
+        AugmentedEI,
+        EmpiricalImprovement,
+        ExpectedImprovement,
+        LinearHead,
+        LogProbability,
+        MaxValueEntropy,
+        ProbabilityOfImprovement,
+        QuantileImprovement,
+    )
+}
+
+READOUTS: dict[str, type[Any]] = {
+    "plain": PlainReadout,
+    "smooth": SmoothReadout,
+    "members": MembersReadout,
+    "quadratic": QuadraticReadout,
+    "tanh members": TanhMembers,
+    "tanh features": TanhFeatures,
+    "gaussian process": GpReadout,
+    "trees": TreeReadout,
+}
+
+POSITIVE = ("l_max", "variance_unit", "nu", "mixture", "amplitude")
+NOT_NEGATIVE = ("l_min", "factor", "noise", "reach")
+
+REMEDY = "use what nnbo_mip wrote"
+
+
+def head_to_dict(head: Head) -> dict[str, Any]:
+    """Return the class of a head and its numbers."""
+    name = type(head).__name__
+    if HEADS.get(name) is not type(head):
+        raise UnsupportedError(
+            f"a head must be one of {', '.join(HEADS)} to be stored; got a {name}; use one of "
+            "them, or do without a certificate."
+        )
+    numbers = {entry.name: getattr(head, entry.name) for entry in fields(HEADS[name])}
+    return {"class": name, **{key: _plain(value) for key, value in numbers.items()}}
+
+
+def head_from_dict(data: object) -> Head:
+    """Make the head that `head_to_dict` described; anything else raises FileFormatError."""
+    if not isinstance(data, Mapping):
+        raise FileFormatError(f"a head must be a mapping; got {data!r:.80}; {REMEDY}.")
+    numbers = dict(data)
+    name = numbers.pop("class", None)
+    if not isinstance(name, str) or name not in HEADS:
+        raise FileFormatError(
+            f"the class of a head must be one of {', '.join(HEADS)}; got {name!r:.80}; {REMEDY}."
+        )
+    _check_names(f"a {name}", numbers, HEADS[name])
+    try:
+        head: Head = HEADS[name](**numbers)
+    except InputError as error:
+        raise FileFormatError(f"the numbers of a head are wrong: {error}") from error
+    return head
+
+
+def readout_parts(readout: Readout) -> tuple[str, dict[str, Any], dict[str, FloatArray]]:
+    """Return kind, numbers and matrices of a readout."""
+    kind = next((name for name, known in READOUTS.items() if known is type(readout)), None)
+    if kind is None:
+        raise UnsupportedError(
+            f"a readout must be one of {', '.join(READOUTS)} to be stored; got a "
+            f"{type(readout).__name__}; use one of them, or do without a certificate."
+        )
+    numbers: dict[str, Any] = {}
+    matrices: dict[str, FloatArray] = {}
+    for entry in fields(READOUTS[kind]):
+        value = getattr(readout, entry.name)
+        if isinstance(value, np.ndarray):
+            matrices[entry.name] = value
+        elif entry.name != "network":
+            numbers[entry.name] = _plain(value)
+    return kind, numbers, matrices
+
+
+def readout_to_dict(readout: Readout) -> dict[str, Any]:
+    """Return what tells a readout from others on the same network: matrices by their SHA-256."""
+    kind, numbers, matrices = readout_parts(readout)
+    digests = {name: matrix_digest(matrix) for name, matrix in matrices.items()}
+    return {"kind": kind, "numbers": numbers, "matrices": digests}
+
+
+def network_of(readout: Readout) -> Network | None:
+    """Return the network that a readout reads, None where it is a function of another kind."""
+    network = getattr(readout, "network", None)
+    return network if isinstance(network, Network) else None
+
+
+def readout_from_parts(
+    network: Network | None, kind: object, numbers: object, matrices: Mapping[str, FloatArray]
+) -> Readout:
+    """Make a readout of its parts; what does not fit raises FileFormatError."""
+    if not isinstance(kind, str) or kind not in READOUTS:
+        raise FileFormatError(
+            f"the kind of a readout must be one of {', '.join(READOUTS)}; got {kind!r:.80}; "
+            f"{REMEDY}."
+        )
+    if not isinstance(numbers, Mapping):
+        raise FileFormatError(
+            f"the numbers of a readout must be a mapping; got {numbers!r:.80}; {REMEDY}."
+        )
+    given = {**numbers, **matrices}
+    if network is not None:
+        given["network"] = network
+    _check_names(f"a readout of kind {kind}", given, READOUTS[kind])
+    _check_numbers(kind, numbers, matrices)
+    try:
+        readout: Readout = READOUTS[kind](**given)
+    except (InputError, UnsupportedError) as error:
+        raise FileFormatError(f"the parts of the readout do not fit: {error}") from error
+    return readout
+
+
+def matrix_digest(matrix: FloatArray) -> str:
+    """Return the SHA-256 of a matrix's shape and numbers."""
+    digest = hashlib.sha256(b"nnbo_mip matrix 1")
+    digest.update(np.array(matrix.shape, dtype=np.int64).tobytes())
+    digest.update((np.ascontiguousarray(matrix, dtype=np.float64) + 0.0).tobytes())
+    return digest.hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """Return NumPy's numbers as Python's, and whole numbers as floats."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    return value if isinstance(value, str) else float(value) + 0.0
+
+
+def _check_names(what: str, given: Mapping[str, Any], kind: type[Any]) -> None:
+    entries = fields(kind)
+    required = {entry.name for entry in entries if entry.default is MISSING}
+    missing, unknown = required - set(given), set(given) - {entry.name for entry in entries}
+    if missing or unknown:
+        raise FileFormatError(
+            f"{what} has a fixed set of numbers; missing {sorted(missing)}, unknown "
+            f"{sorted(map(str, unknown))!r:.80}; {REMEDY}."
+        )
+
+
+def _check_numbers(
+    kind: str, numbers: Mapping[str, Any], matrices: Mapping[str, FloatArray]
+) -> None:
+    for name, value in numbers.items():
+        if name == "spread":
+            right, expected = value in ("std", "variance"), "std or variance"
+        elif isinstance(value, str):
+            right, expected = READOUTS[kind].__annotations__.get(name) == "str", "a number"
+        else:
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            right, expected = is_number and bool(np.isfinite(value)), "a finite number"
+            if right and name in POSITIVE:
+                right, expected = value > 0.0, "a number > 0"
+            elif right and name in NOT_NEGATIVE:
+                right, expected = value >= 0.0, "a number >= 0"
+        if not right:
+            raise FileFormatError(
+                f"{name} of a readout of kind {kind} must be {expected}; got {value!r:.80}; "
+                f"{REMEDY}."
+            )
+    for name, matrix in matrices.items():
+        if not np.isfinite(matrix).all():
+            raise FileFormatError(
+                f"{name} of a readout of kind {kind} must be finite numbers; got NaN or infinity "
+                f"among {matrix.size}; {REMEDY}."
+            )

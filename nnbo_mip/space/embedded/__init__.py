@@ -1,0 +1,1 @@
+"""Spaces that are seen through fewer coordinates."""

@@ -1,0 +1,1 @@
+"""What every surrogate and belief is, and what they share."""

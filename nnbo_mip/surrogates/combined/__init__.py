@@ -1,0 +1,1 @@
+"""Beliefs made of other beliefs."""

@@ -1,0 +1,1 @@
+"""Joint densities of x and y, and their conditionals."""

@@ -1,0 +1,1 @@
+"""Families whose uncertainty is the spread of member networks."""

@@ -1,0 +1,195 @@
+r"""Hyper-parameters of largest marginal likelihood: what is searched, and the search.
+
+A library, or `gp_direct`, gives the logarithm of the likelihood and its gradient, in the
+logarithms of the free parameters; SciPy's L-BFGS-B climbs it from the given values and from random
+ones. With a prior
+
+    log l_i ~ N(center, width^2)
+
+on the length-scales its log density is added, and the climb ends at the most probable logarithms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from scipy.optimize import minimize
+
+from nnbo_mip.core.arrays import BoolArray, FloatArray
+from nnbo_mip.surrogates.gp.kernels import Kernel
+
+ORDER = ("amplitude", "mixture", "length_scale", "noise")
+"""The order of free parameters in a vector of logarithms; scikit-learn has the same."""
+
+UNREACHABLE = 1e100
+"""What L-BFGS-B sees in place of an infinite value: a plateau at which it stops."""
+
+REACH = np.log(30.0)
+"""How far from the given values climbs start; much farther out correlations are 0 or 1."""
+
+Likelihood: TypeAlias = Callable[[FloatArray], tuple[float, FloatArray]]
+"""Log marginal likelihood and its gradient (p,) at logarithms (p,) of the free parameters."""
+
+
+@dataclass(frozen=True)
+class LengthScalePrior:
+    """A normal distribution of the logarithm of every length-scale.
+
+    Parameters
+    ----------
+    center, width : float
+        Mean and standard deviation.
+    """
+
+    center: float
+    width: float
+
+    @staticmethod
+    def of_dimension(d: int) -> LengthScalePrior:
+        """Return the one of Hvarfner et al. (2024): the typical length grows as sqrt(d).
+
+        There, on [0, 1]^d, log l ~ N(sqrt(2) + log(d) / 2, 3); model coordinates are twice as wide.
+        """
+        return LengthScalePrior(np.sqrt(2.0) + 0.5 * np.log(d) + np.log(2.0), np.sqrt(3.0))
+
+    def added_to(self, likelihood: Likelihood, is_length: BoolArray) -> Likelihood:
+        """Return the sum of a log likelihood and of the log density of its length-scales.
+
+        Parameters
+        ----------
+        likelihood : callable
+            Of logarithms (p,).
+        is_length : (p,) bool array
+            Which of them are length-scales.
+        """
+
+        def posterior(logarithms: FloatArray) -> tuple[float, FloatArray]:
+            value, gradient = likelihood(logarithms)
+            offset = np.where(is_length, (logarithms - self.center) / self.width, 0.0)
+            return value - 0.5 * float(offset @ offset), gradient - offset / self.width
+
+        return posterior
+
+
+@dataclass(frozen=True, eq=False)
+class Hyperparameters:
+    """A kernel and a noise, and which of their numbers are free.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        With the values at which the search starts, or which are kept.
+    noise : float
+        Variance of an observation about the function.
+    ranges : mapping of str to (low, high)
+        The free ones among `ORDER`.
+    ard : bool
+        Whether length-scales are free one by one instead of all together.
+    prior : LengthScalePrior, optional
+        Of length-scales that are free.
+    """
+
+    kernel: Kernel
+    noise: float
+    ranges: Mapping[str, tuple[float, float]]
+    ard: bool
+    prior: LengthScalePrior | None = None
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """Name of every entry of the vector of logarithms."""
+        count = len(self.kernel.length_scale) if self.ard else 1
+        return tuple(
+            name
+            for name in ORDER
+            if name in self.ranges
+            for _ in range(count if name == "length_scale" else 1)
+        )
+
+    @property
+    def bounds(self) -> FloatArray:
+        """Logarithms (p, 2) of the ends of the ranges."""
+        return np.log([self.ranges[name] for name in self.free]).reshape(-1, 2)
+
+    @property
+    def logarithms(self) -> FloatArray:
+        """Logarithms (p,) of the free values."""
+        lengths = self.kernel.length_scale if self.ard else self.kernel.length_scale[:1]
+        values = {
+            "amplitude": [self.kernel.amplitude],
+            "mixture": [self.kernel.mixture],
+            "length_scale": lengths.tolist(),
+            "noise": [self.noise],
+        }
+        return np.log([v for name in ORDER if name in self.ranges for v in values[name]])
+
+    def at(self, logarithms: FloatArray) -> Hyperparameters:
+        """Return these with other free values."""
+        low, high = self.bounds.T
+        numbers = np.exp(np.clip(logarithms, low, high))
+        free = np.array(self.free)
+        kernel, noise = self.kernel, self.noise
+        if "amplitude" in self.ranges:
+            kernel = replace(kernel, amplitude=float(numbers[free == "amplitude"][0]))
+        if "mixture" in self.ranges:
+            kernel = replace(kernel, mixture=float(numbers[free == "mixture"][0]))
+        if "length_scale" in self.ranges:
+            lengths = np.broadcast_to(numbers[free == "length_scale"], kernel.length_scale.shape)
+            kernel = replace(kernel, length_scale=lengths.copy())
+        if "noise" in self.ranges:
+            noise = float(numbers[free == "noise"][0])
+        return replace(self, kernel=kernel, noise=noise)
+
+
+def maximize_likelihood(
+    likelihood: Likelihood, hyper: Hyperparameters, n_restarts: int, seed: int
+) -> Hyperparameters:
+    """Return the best hyper-parameters that were found; the given ones if none is finite.
+
+    Parameters
+    ----------
+    likelihood : callable
+        What is climbed.
+    hyper : Hyperparameters
+        Where the first climb starts.
+    n_restarts : int
+        Further climbs, from points around it, uniform in the logarithms.
+    seed : int
+        Of these points.
+    """
+    start, (low, high) = hyper.logarithms, hyper.bounds.T
+    nearest, farthest = np.maximum(low, start - REACH), np.minimum(high, start + REACH)
+    others = np.random.default_rng(seed).uniform(nearest, farthest, (n_restarts, len(start)))
+    if hyper.prior is not None:
+        likelihood = hyper.prior.added_to(likelihood, np.array(hyper.free) == "length_scale")
+    ends = [_climb(likelihood, logarithms, hyper.bounds) for logarithms in (start, *others)]
+    best, value = max(ends, key=lambda end: end[1])
+    return hyper.at(best if value > -np.inf else start)
+
+
+def _climb(
+    likelihood: Likelihood, start: FloatArray, bounds: FloatArray
+) -> tuple[FloatArray, float]:
+    """Return where L-BFGS-B ends, and the likelihood there.
+
+    Its first step is the gradient, which is thousands long where n is large: between wide
+    bounds it lands in a corner, where correlations are 0 and so are all slopes. Dividing by
+    the size of that gradient makes the first step one unit of the logarithms.
+    """
+    value, gradient = likelihood(start)
+    if not np.isfinite(value):
+        return start, -np.inf
+    unit = max(1.0, float(np.abs(gradient).max()))
+
+    def descent(logarithms: FloatArray) -> tuple[float, FloatArray]:
+        value, gradient = likelihood(logarithms)
+        if not (np.isfinite(value) and np.isfinite(gradient).all()):
+            return UNREACHABLE, np.zeros_like(logarithms)
+        return -value / unit, -gradient / unit
+
+    options = {"ftol": 1e-9 / unit, "gtol": 1e-5 / unit}
+    answer = minimize(descent, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    return answer.x, -unit * float(answer.fun)

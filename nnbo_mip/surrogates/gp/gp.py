@@ -1,0 +1,364 @@
+"""Gaussian processes: a kernel, its hyper-parameters by maximum likelihood, an exact posterior.
+
+The likelihood comes from scikit-learn or GPyTorch, or is our own (`gp_sklearn`, `gp_gpytorch`,
+`gp_direct`), the search from `gp_fitting`, the belief from `gp_belief`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import LinAlgError, cho_solve, cholesky
+
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import check_choice, check_count, check_flag, check_number
+from nnbo_mip.core.errors import InputError, TrainingError, UnsupportedError
+from nnbo_mip.surrogates.base.abstract import Belief, Capability, Surrogate
+from nnbo_mip.surrogates.base.observations import (
+    NEGLIGIBLE_SPREAD,
+    Observations,
+    Standardization,
+    check_y_range,
+)
+from nnbo_mip.surrogates.gp.belief import GpBelief, gp_capabilities
+from nnbo_mip.surrogates.gp.direct import direct_likelihood
+from nnbo_mip.surrogates.gp.fitting import Hyperparameters, LengthScalePrior, maximize_likelihood
+from nnbo_mip.surrogates.gp.gpytorch import gpytorch_likelihood
+from nnbo_mip.surrogates.gp.kernels import FORMS, LARGEST_NU, Kernel
+from nnbo_mip.surrogates.gp.sklearn import sklearn_likelihood
+
+__all__ = ["GaussianProcess", "GpBelief", "pure"]
+
+LIKELIHOODS = {
+    "direct": direct_likelihood,
+    "sklearn": sklearn_likelihood,
+    "gpytorch": gpytorch_likelihood,
+}
+GPYTORCH_NU = (0.5, 1.5, 2.5)
+PRIORS = ("none", "dimension")
+LISTS = (
+    "length_scale",
+    "length_scale_bounds",
+    "amplitude_bounds",
+    "mixture_bounds",
+    "noise_bounds",
+    "y_range",
+)
+"""Options that can be several numbers."""
+
+Range = tuple[float, float] | str
+
+
+@dataclass(frozen=True)
+class GaussianProcess(Surrogate):
+    """Options of a Gaussian process with a zero mean in standardized units.
+
+    Parameters
+    ----------
+    kernel : str
+        ``rbf``, ``matern`` or ``rational_quadratic``.
+    nu : float
+        Smoothness of ``matern``, at most 30.
+    ard : bool
+        Whether every input has its own length-scale.
+    length_scale : float or tuple of float
+        Where the search starts; with `ard` also one an input.
+    groups : tuple of tuple of int, optional
+        Disjoint groups of inputs, counted from 0, that hold all of them: the function is a sum of
+        functions of one group each, of equal variance. With the backend ``direct``.
+    amplitude : float
+        Variance of the function in standardized units: where the search starts.
+    mixture : float
+        Exponent of ``rational_quadratic``: where the search starts.
+    noise : float
+        Variance of an observation about the function, in standardized units: known, or
+        where the search starts.
+    length_scale_prior : {"none", "dimension"}
+        ``dimension``: a log-normal prior whose typical length grows with the root of the number
+        of inputs, for inputs in [-1, 1]; it helps where inputs are many or observations few.
+    length_scale_bounds, amplitude_bounds, mixture_bounds, noise_bounds : (low, high) or "fixed"
+        Where each is searched; ``"fixed"`` keeps the value.
+    alpha : float
+        Variance that is added to the diagonal for stability and not reported as noise.
+    n_restarts : int
+        Climbs of the likelihood from random points within a factor of 30 of the values
+        above, beside the climb from those.
+    normalize : bool
+        Whether y is standardized; otherwise the prior's mean is y = 0.
+    y_range : (low, high), optional
+        Known range of y, mapped to [-1, 1] instead of standardizing.
+    standardize_inputs : bool
+        Whether inputs are standardized; they are meant to come in model coordinates.
+    backend : str
+        Whose likelihood is climbed: ``direct``, our own and the quickest, ``sklearn``, or
+        ``gpytorch`` (extra ``gpytorch``).
+    pure : bool
+        Says to a loop that the uncertainty is to be used as it is; see `scalable`.
+    seed : int
+        Of the random starts.
+
+    Notes
+    -----
+    Constant values of y, those of a single observation for one, say nothing about
+    hyper-parameters, and the given ones are kept.
+
+    Where rounding makes the kernel matrix singular (points that repeat, with ``alpha=0``),
+    its diagonal is raised, from 1e-10 of the amplitude on tenfold, until it can be factorized.
+    A point with several values is believed to have their average.
+    """
+
+    name: ClassVar[str] = "gp"
+    belief_type: ClassVar[type[Belief]] = GpBelief
+    weighs_noise: ClassVar[bool] = True
+
+    kernel: str = "rbf"
+    nu: float = 2.5
+    ard: bool = False
+    length_scale: float | tuple[float, ...] = 1.0
+    groups: tuple[tuple[int, ...], ...] | None = None
+    length_scale_prior: str = "none"
+    amplitude: float = 1.0
+    mixture: float = 1.0
+    noise: float = 0.0
+    length_scale_bounds: Range = (1e-5, 1e5)
+    amplitude_bounds: Range = (1e-5, 1e5)
+    mixture_bounds: Range = (1e-5, 1e5)
+    noise_bounds: Range = "fixed"
+    alpha: float = 1e-7
+    n_restarts: int = 10
+    normalize: bool = True
+    y_range: tuple[float, float] | None = None
+    standardize_inputs: bool = False
+    backend: str = "direct"
+    pure: bool = False
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse options that are none."""
+        for name in LISTS:
+            given = getattr(self, name)
+            if isinstance(given, list):  # as JSON and TOML have it
+                object.__setattr__(self, name, tuple(given))
+        if self.groups is not None:
+            object.__setattr__(self, "groups", check_groups(self.groups))
+        check_choice("kernel", self.kernel, FORMS)
+        check_choice("backend", self.backend, tuple(LIKELIHOODS))
+        check_choice("length_scale_prior", self.length_scale_prior, PRIORS)
+        for name in ("ard", "normalize", "standardize_inputs", "pure"):
+            check_flag(name, getattr(self, name))
+        check_number("nu", self.nu, above=0.0, below=np.nextafter(LARGEST_NU, np.inf))
+        check_number("alpha", self.alpha, least=0.0)
+        check_count("n_restarts", self.n_restarts, least=0)
+        check_count("seed", self.seed, least=0)
+        check_y_range(self.y_range)
+        lengths = self.length_scale
+        for length in lengths if isinstance(lengths, tuple | list) else [lengths]:
+            _check_range("length_scale", length, self.length_scale_bounds)
+        _check_range("amplitude", self.amplitude, self.amplitude_bounds)
+        _check_range("mixture", self.mixture, self.mixture_bounds)
+        check_number("noise", self.noise, least=0.0)
+        if self.noise_bounds != "fixed":
+            _check_range("noise", self.noise, self.noise_bounds)
+        self._check_combination()
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What the belief will offer; `noise_std` where a noise is given or estimated."""
+        return gp_capabilities(self.noise > 0.0)
+
+    @property
+    def scalable(self) -> bool:
+        """Whether a loop may scale the uncertainty: False in pure use."""
+        return not self.pure
+
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> GpBelief:
+        """Find hyper-parameters of largest likelihood and condition on all observations."""
+        return self.fit_with_noise(X, y, 0.0)
+
+    def fit_with_noise(self, X: npt.ArrayLike, y: npt.ArrayLike, noise: npt.ArrayLike) -> GpBelief:
+        """Do so with the variance of every value on the diagonal, beside the option `noise`."""
+        data = Observations.of(X, y)
+        units = Standardization.of(data, self.standardize_inputs, self.normalize, self.y_range)
+        points, values = units.inward(data.X), units.values_inward(data.y)
+        hyper = self._start(data.n_inputs)
+        known = self.alpha + np.square(data.deviations(noise) / units.y_scale)
+        diagonal = known + factorize(hyper, points, known)[1]
+        if hyper.free and varies(data.y):
+            likelihood = LIKELIHOODS[self.backend](hyper, points, values, diagonal)
+            hyper = maximize_likelihood(likelihood, hyper, self.n_restarts, self.seed)
+        return conditioned(hyper, points, values, units, diagonal)
+
+    def _start(self, d: int) -> Hyperparameters:
+        lengths = np.array(self.length_scale, dtype=np.float64)
+        if lengths.ndim == 1 and len(lengths) != d:
+            raise InputError(
+                f"length_scale must be a number or one for each of the {d} inputs; got "
+                f"{self.length_scale!r}; give as many as X has columns."
+            )
+        if self.groups and sum(map(len, self.groups)) != d:
+            raise InputError(
+                f"the groups must hold each of the {d} inputs once; got {self.groups!r:.80}; give "
+                "as many inputs as X has columns."
+            )
+        kernel = Kernel(
+            self.kernel,
+            np.broadcast_to(lengths, (d,)).copy(),
+            float(self.amplitude),
+            float(self.nu),
+            float(self.mixture),
+            self.groups or (),
+        )
+        bounds = {
+            "amplitude": self.amplitude_bounds,
+            "length_scale": self.length_scale_bounds,
+            "noise": self.noise_bounds,
+        }
+        if self.kernel == "rational_quadratic":
+            bounds["mixture"] = self.mixture_bounds
+        ranges = {
+            name: (float(ends[0]), float(ends[1]))
+            for name, ends in bounds.items()
+            if not isinstance(ends, str)
+        }
+        known = self.length_scale_prior == "none" or "length_scale" not in ranges
+        prior = None if known else LengthScalePrior.of_dimension(d)
+        return Hyperparameters(kernel, float(self.noise), ranges, self.ard, prior)
+
+    def _check_combination(self) -> None:
+        if isinstance(self.length_scale, tuple | list) and not self.ard:
+            raise InputError(
+                f"one length-scale an input needs ard=True; got length_scale={self.length_scale!r} "
+                "with ard=False; set ard=True or give one number."
+            )
+        if not self.normalize and self.y_range is not None:
+            raise InputError(
+                f"y_range takes the place of standardizing; got y_range={self.y_range!r} with "
+                "normalize=False; drop one of them."
+            )
+        if self.groups and self.backend != "direct":
+            raise UnsupportedError(
+                "a process that is a sum over groups must have backend='direct', as libraries have "
+                f"no such kernel; got {self.backend!r}; choose it, or drop the groups."
+            )
+        if self.backend == "sklearn" and self.kernel == "rational_quadratic" and self.ard:
+            raise UnsupportedError(
+                "scikit-learn's rational quadratic kernel must have one length-scale; got "
+                "ard=True; choose ard=False, or backend='direct' or 'gpytorch'."
+            )
+        if self.backend == "gpytorch" and self.kernel == "matern" and self.nu not in GPYTORCH_NU:
+            raise UnsupportedError(
+                f"GPyTorch's Matern kernel must have nu 0.5, 1.5 or 2.5; got {self.nu!r}; choose "
+                "one of these or backend='sklearn'."
+            )
+
+
+pure = partial(GaussianProcess, pure=True)
+"""The preset ``pgp``: the same process, whose uncertainty a loop uses as it is."""
+
+
+def _check_range(name: str, value: object, ends: object) -> None:
+    """Refuse a range that is none, or that leaves out where the search starts."""
+    number = check_number(name, value, above=0.0)
+    if ends == "fixed":
+        return
+    pair = ends if isinstance(ends, tuple | list) and len(ends) == 2 else (None, None)
+    low, high = (check_number(f"each end of {name}_bounds", end, above=0.0) for end in pair)
+    if not low < high:
+        raise InputError(
+            f"{name}_bounds must be 'fixed' or (low, high) with low < high; got {ends!r}; "
+            "swap or widen them."
+        )
+    if not low <= number <= high:
+        raise InputError(
+            f"{name} must lie within {name}_bounds = {ends!r}, as the search starts there; got "
+            f"{number!r}; choose a value between them."
+        )
+
+
+def conditioned(
+    hyper: Hyperparameters,
+    points: FloatArray,
+    values: FloatArray,
+    units: Standardization,
+    diagonal: float | FloatArray,
+) -> GpBelief:
+    """Return the posterior of a process with known hyper-parameters.
+
+    Parameters
+    ----------
+    hyper : Hyperparameters
+        Kernel and noise.
+    points, values : (n, d) and (n,) arrays
+        Standardized observations.
+    units : Standardization
+        From the user's units to these.
+    diagonal : float or (n,) array
+        What is on the diagonal beside the noise; more where the matrix would be singular.
+    """
+    factor, jitter = factorize(hyper, points, diagonal)
+    return GpBelief(
+        hyper.kernel,
+        points,
+        factor,
+        cho_solve((factor, True), values, check_finite=False),
+        units,
+        diagonal + jitter + hyper.noise,
+        float(np.sqrt(hyper.noise)) * units.y_scale,
+    )
+
+
+def varies(y: FloatArray) -> bool:
+    """Return whether values differ by more than rounding."""
+    quarter = 0.25 * y  # so that the difference of the largest numbers is finite
+    return bool(np.ptp(quarter) > NEGLIGIBLE_SPREAD * np.abs(quarter).max())
+
+
+def factorize(
+    hyper: Hyperparameters, points: FloatArray, diagonal: float | FloatArray
+) -> tuple[FloatArray, float]:
+    """Return the Cholesky factor of the kernel matrix, and what had to be added for it.
+
+    Parameters
+    ----------
+    hyper : Hyperparameters
+        Kernel and noise.
+    points : (n, d) array
+    diagonal : float or (n,) array
+        What is on the diagonal beside the noise.
+    """
+    covariance = hyper.kernel(points, points)
+    amplitude, unit = hyper.kernel.amplitude, np.eye(len(points))
+    # Pivots below this are rounding errors of the factorization, by a tenth or more.
+    least = 10.0 * len(points) * np.finfo(np.float64).eps * amplitude
+    for jitter in (0.0, *(10.0**power * amplitude for power in range(-10, 3))):
+        try:
+            matrix = covariance + (diagonal + hyper.noise + jitter) * unit
+            factor = cholesky(matrix, lower=True, check_finite=False)
+        except LinAlgError:
+            continue
+        if np.square(factor.diagonal()).min() >= least:
+            return np.ascontiguousarray(factor), jitter
+    raise TrainingError(
+        "the kernel matrix must have a Cholesky factor; it has none at any diagonal, so X holds "
+        "numbers that are too large; scale X to [-1, 1]."
+    )
+
+
+def check_groups(given: object) -> tuple[tuple[int, ...], ...]:
+    """Return disjoint groups that hold the inputs 0, 1, …, each once."""
+    rows = list(given) if isinstance(given, tuple | list) else []
+    members = [one for row in rows if isinstance(row, tuple | list) for one in row]
+    whole = all(isinstance(row, tuple | list) and len(row) for row in rows) and bool(rows)
+    counted = all(
+        isinstance(one, int | np.integer) and not isinstance(one, bool) for one in members
+    )
+    if not (whole and counted and sorted(members) == list(range(len(members)))):
+        raise InputError(
+            "groups must be a tuple of groups of inputs that hold each of 0, 1, … once; got "
+            f"{given!r:.80}; write ((0, 1), (2,)), say."
+        )
+    return tuple(tuple(int(one) for one in row) for row in rows)

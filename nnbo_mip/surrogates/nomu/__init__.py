@@ -1,0 +1,1 @@
+"""NOMU: a main net for the mean, a side net for the model uncertainty."""

@@ -1,0 +1,1 @@
+"""Estimators of density ratios, and the odds they return."""

@@ -1,0 +1,1 @@
+"""Networks of random features with a Bayesian last layer, and relatives."""

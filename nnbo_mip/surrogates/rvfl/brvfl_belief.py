@@ -1,0 +1,236 @@
+r"""The belief of a linear model on features whose weights have a normal distribution.
+
+The features are random (a Bayesian random vector functional link network) or trained.
+
+With features psi of the standardized input, weights w ~ N(mu, Sigma) and y's center c and
+scale a,
+
+    mean = c + a mu^T psi,   std = scale a sqrt(psi^T Sigma psi),   noise_std = a / sqrt(beta);
+
+where the noise is included, std = sqrt((scale a)^2 psi^T Sigma psi + noise_std^2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from nnbo_mip.core.arrays import Array, FloatArray
+from nnbo_mip.network.graph.builder import GraphBuilder
+from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, check_scale
+from nnbo_mip.surrogates.base.observations import Standardization
+from nnbo_mip.surrogates.base.storage import standardization_arrays, standardization_of
+from nnbo_mip.surrogates.rvfl.bayesian_linear import (
+    SpectralPosterior,
+    WeightPosterior,
+    posterior_of,
+)
+from nnbo_mip.surrogates.rvfl.features import Features, RandomFeatures
+from nnbo_mip.surrogates.rvfl.trained_features import TrainedFeatures
+
+BLOCK = 1 << 22
+"""Largest number of feature values that are held at once."""
+
+
+def brvfl_capabilities(activation: str) -> frozenset[Capability]:
+    """Return what a linear model on such features offers, from what is known before fitting."""
+    offered = {
+        *(Capability.MEAN, Capability.STD, Capability.NOISE),
+        *(Capability.DRAWS, Capability.GRADIENT),
+    }
+    if activation == "relu":
+        offered.add(Capability.NETWORK)
+    return frozenset(offered)
+
+
+@dataclass(frozen=True, eq=False)
+class QuadraticForm:
+    """The function ``psi^T matrix psi + constant`` of features psi (k,).
+
+    Parameters
+    ----------
+    matrix : (k, k) array
+        Symmetric, positive semidefinite up to rounding.
+    constant : float
+        At least zero.
+    """
+
+    matrix: FloatArray
+    constant: float
+
+
+@dataclass(frozen=True, eq=False)
+class BrvflBelief(Belief):
+    """A linear model on features whose weights have a normal distribution.
+
+    Parameters
+    ----------
+    features : Features
+        The frozen hidden layers.
+    posterior : WeightPosterior
+        What is known of the output weights.
+    alpha, beta : float
+        Precisions of the prior and of the noise.
+    units : Standardization
+        From the user's units to the model's.
+    scale : float
+        Multiplier of the uncertainty.
+    include_noise : bool
+        Whether `std` is that of an observation instead of the function's.
+    family : str
+        Name of the surrogate that made it.
+    """
+
+    features: Features
+    posterior: WeightPosterior
+    alpha: float
+    beta: float
+    units: Standardization
+    scale: float = 1.0
+    include_noise: bool = False
+    family: str = "brvfl"
+
+    @property
+    def n_inputs(self) -> int:
+        """d, the number of inputs."""
+        return self.features.n_inputs
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What this belief offers."""
+        return brvfl_capabilities(self.features.activation)
+
+    def mean(self, X: npt.ArrayLike) -> FloatArray:
+        """Posterior mean (n,)."""
+        blocks = [psi @ self.posterior.mean for _, psi in self._features(X)]
+        return self._values(np.concatenate(blocks))
+
+    def std(self, X: npt.ArrayLike) -> FloatArray:
+        """Posterior deviation (n,), with the noise if that is included."""
+        variance = np.concatenate([self.posterior.variance(psi) for _, psi in self._features(X)])
+        latent = self._reach * np.sqrt(variance)
+        return np.asarray(np.hypot(latent, self._noise) if self.include_noise else latent)
+
+    def noise_std(self, X: npt.ArrayLike) -> FloatArray:
+        """Deviation (n,) of an observation from the function, the same everywhere."""
+        return np.full(len(self.check_points(X)), self._noise)
+
+    def differentiate(self, X: npt.ArrayLike) -> Local:
+        """Mean, std and their gradients; 0 is taken for the slope of a std of zero."""
+        parts = [self._local(u, psi) for u, psi in self._features(X)]
+        mean, std, mean_gradient, std_gradient = map(np.concatenate, zip(*parts, strict=True))
+        return Local(mean, std, mean_gradient, std_gradient)
+
+    def draw(self, seed: int) -> BrvflBelief:
+        """Return the function of one weight draw; its std is zero.
+
+        The outside scale moves the draw away from the mean as it widens the std.
+        """
+        weights = self.posterior.sample(np.random.default_rng(seed), self.scale)
+        return replace(
+            self, posterior=SpectralPosterior.known(weights), scale=1.0, include_noise=False
+        )
+
+    def network(self) -> Network:
+        """Return the network of ``mean`` and ``feature0…``, the features psi."""
+        builder = GraphBuilder(self.n_inputs)
+        psi = self.features.compile(builder, self.units.input_of(builder))
+        mean = builder.affine(psi, self.units.y_scale * self.posterior.mean[None, :])
+        features = {"feature0" if psi.width == 1 else "feature": psi}
+        return builder.finish({"mean": builder.shift(mean, self.units.y_center), **features})
+
+    def variance_form(self) -> QuadraticForm:
+        """Return the square of `std` as a function of the features, in squared units of y."""
+        constant = self._noise**2 if self.include_noise else 0.0
+        return QuadraticForm(self._reach**2 * self.posterior.covariance(), constant)
+
+    def scaled(self, factor: float) -> BrvflBelief:
+        """Return this belief with its uncertainty multiplied by `factor`."""
+        return replace(self, scale=self.scale * check_scale(factor))
+
+    def to_arrays(self) -> dict[str, Array]:
+        """Return plain arrays."""
+        return {
+            **{f"features_{name}": part for name, part in self.features.to_arrays().items()},
+            **{f"posterior_{name}": part for name, part in self.posterior.to_arrays().items()},
+            **standardization_arrays(self.units),
+            "alpha": np.array(self.alpha),
+            "beta": np.array(self.beta),
+            "scale": np.array(self.scale),
+            "include_noise": np.array(self.include_noise),
+            "family": np.array(self.family),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> BrvflBelief:
+        """Make the belief that `to_arrays` described."""
+        return cls(
+            _features_of(_under("features_", arrays)),
+            posterior_of(_under("posterior_", arrays)),
+            float(arrays["alpha"]),
+            float(arrays["beta"]),
+            standardization_of(arrays),
+            float(arrays["scale"]),
+            bool(arrays["include_noise"]),
+            str(arrays["family"]),
+        )
+
+    # -- parts ------------------------------------------------------------------------
+
+    @property
+    def _noise(self) -> float:
+        """Deviation of the noise in units of y."""
+        return float(self.units.y_scale / np.sqrt(self.beta))
+
+    @property
+    def _reach(self) -> float:
+        """From the deviation in standardized units to that in units of y."""
+        return self.scale * self.units.y_scale
+
+    def _features(self, X: npt.ArrayLike) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield standardized inputs and features of blocks of points."""
+        u = self.units.inward(self.check_points(X))
+        step = max(1, BLOCK // self.features.n_features)
+        for start in range(0, max(1, len(u)), step):
+            block = u[start : start + step]
+            yield block, self.features.evaluate(block)
+
+    def _local(
+        self, u: FloatArray, psi: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return mean, std and their gradients at points with these features."""
+        mean_slopes = np.broadcast_to(self.posterior.mean, psi.shape)
+        mean_gradient = self.features.pull_back(u, psi, mean_slopes)
+        white = self.posterior.whiten(psi)
+        half_slopes = self.features.pull_back(u, psi, self.posterior.spread(white))
+        latent = self._reach * np.sqrt(np.square(white).sum(axis=1))
+        std = np.hypot(latent, self._noise) if self.include_noise else latent
+        # d std = d(latent^2) / (2 std), where latent^2 = reach^2 psi^T Sigma psi.
+        safe = np.where(std > 0.0, std, np.inf)[:, None]
+        std_gradient = self._reach * (self._reach / safe) * half_slopes
+        return (
+            self._values(psi @ self.posterior.mean),
+            std,
+            self.units.y_scale * mean_gradient / self.units.x_scale,
+            std_gradient / self.units.x_scale,
+        )
+
+    def _values(self, standardized: FloatArray) -> FloatArray:
+        return np.asarray(self.units.y_center + self.units.y_scale * standardized)
+
+
+def _features_of(arrays: Mapping[str, Array]) -> Features:
+    """Make the features that their `to_arrays` described."""
+    kind = TrainedFeatures if "n_layers" in arrays else RandomFeatures
+    return kind.from_arrays(arrays)
+
+
+def _under(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """Return the arrays whose names begin so, without the prefix."""
+    return {
+        name.removeprefix(prefix): part for name, part in arrays.items() if name.startswith(prefix)
+    }

@@ -1,0 +1,72 @@
+"""`nnbo-mip list`: what can be chosen by name."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import nnbo_mip as nm
+from nnbo_mip.cli.app import app
+from nnbo_mip.core.registry_entries import Entry, Option
+
+AVAILABLE = {
+    "problems": nm.problems.available,
+    "surrogates": nm.surrogates.available,
+    "acquisitions": nm.acquisitions.available,
+    "maximizers": nm.maximizers.available,
+}
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["list", *arguments])
+
+
+@pytest.mark.parametrize("what", AVAILABLE)
+def test_one_line_a_name(what: str) -> None:
+    result = run(what)
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert tuple(line.split()[0] for line in lines) == AVAILABLE[what]()
+
+
+def test_a_line_says_what_it_is_and_which_options_it_has() -> None:
+    (line,) = (line for line in run("acquisitions").stdout.splitlines() if line.startswith("ucb"))
+    assert line.split(maxsplit=1)[1] == (
+        "mean + beta factor std.  [beta=1.0, factor=1.0, incumbent=None]"
+    )
+
+
+def test_the_same_in_json() -> None:
+    (entries,) = json.loads(run("problems", "--json").stdout).values()
+    assert tuple(entry["name"] for entry in entries) == nm.problems.available()
+    noisy = next(entry for entry in entries if entry["name"] == "noisy")
+    assert noisy["options"] == {"problem": None, "sd": None, "seed": "0"}
+
+
+def test_a_line_is_wrapped_below_its_text_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    from nnbo_mip.cli import list as cli_list
+
+    entry = Entry("mip", "A solver.", tuple(Option(f"option_{k}", str(k)) for k in range(9)))
+    assert "\n" not in cli_list._line(entry, 5)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    first, *others = cli_list._line(entry, 5).splitlines()
+    assert first.startswith("mip    A solver.  [option_0=0")
+    assert others
+    assert all(line.startswith(" " * 7) and len(line) <= 60 for line in others)
+
+
+def test_an_unknown_kind_is_one_sentence() -> None:
+    result = run("mximizers")
+    assert result.exit_code == 2
+    assert "did you mean 'maximizers'?" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_help_has_an_example() -> None:
+    result = run("--help")
+    assert result.exit_code == 0
+    assert "Example: nnbo-mip list maximizers" in " ".join(result.stdout.split())
