@@ -82,7 +82,7 @@ def test_a_belief_predicts_what_it_did(folder: Path, entry: dict[str, Any]) -> N
 
 @pytest.mark.parametrize(("folder", "entry"), listed("objective"))
 def test_an_objective_scores_what_it_did(folder: Path, entry: dict[str, Any]) -> None:
-    from nnbo_mip.heads.objective import Objective
+    from nnbo_mip.scores.objective import Objective
 
     same(Objective.load(folder / entry["file"]).score(entry["points"]), entry["scores"])
 

@@ -22,6 +22,10 @@ SMALLEST_UNIT = 1e-4
 nobody scores at all, the tolerances of a solver are what is left."""
 
 
+LARGEST_GAP = 1e6
+"""Largest gap that may be asked for: a bound that far above a value says nothing."""
+
+
 class Measure(StrEnum):
     """How far a bound may be above a value for a gap to count as closed."""
 

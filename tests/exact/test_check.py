@@ -14,6 +14,7 @@ import pytest
 import nnbo_mip as nm
 from nnbo_mip.exact.check import CheckResult
 from nnbo_mip.exact.checking import reproof
+from nnbo_mip.exact.checking.sweep import Recheck
 from nnbo_mip.exact.methods import METHODS
 from nnbo_mip.network.graph.affine import Affine
 from tests.exact.claims import certified, tent, two_outputs
@@ -64,7 +65,14 @@ def test_a_claim_about_an_output_is_confirmed(output: Any, direction: Any) -> No
     result = nm.certify(network, space, output=output, direction=direction, method="boxes")
     assert result.status == "optimal"
     assert result.certificate.check(network, space).confirmed
-    assert result.certificate.check(network.objective(output)).confirmed
+
+
+def test_of_the_output_alone_it_cannot_be_seen_whose_it_is() -> None:
+    network = two_outputs()
+    certificate = nm.certify(network, [(-1.0, 2.0), (0.5, 3.0)], output="high").certificate
+    answer = certificate.check(network.objective("high"))
+    assert answer == "undecided"
+    assert "pass the network that was certified" in answer.reason
 
 
 def test_a_weaker_bound_is_true_too() -> None:
@@ -119,10 +127,24 @@ def test_other_engines_confirm_where_the_searches_cannot(
     monkeypatch.setattr(reproof, "MOST_RELUS", 0)
     monkeypatch.setattr(reproof, "FEW_INPUTS", 0)
     network, certificate = many_inputs()
-    answer = replace(certificate, engine=claimant, digest="").check(network)
+    answer = replace(certificate, engine=claimant, kind="solver", digest="").check(network)
     assert answer.confirmed
-    asked = "SCIP" if claimant == "phases" else "phases"
+    asked = "SCIP, up to its tolerances" if claimant == "phases" else "phases"
     assert f"by {asked}" in answer.reason
+
+
+def test_a_solver_does_not_confirm_that_a_bound_is_rigorous(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reproof, "MOST_RELUS", 0)
+    monkeypatch.setattr(reproof, "FEW_INPUTS", 0)
+    monkeypatch.setattr(reproof, "recheck", lambda *_: Recheck("time", None, 0, 0.0))
+    network, certificate = many_inputs()
+    answer = replace(certificate, engine="phases", kind="rigorous", digest="").check(network)
+    assert answer == "undecided"
+    assert (
+        "SCIP proved it up to its tolerances, which it counted, but the claim is" in answer.reason
+    )
 
 
 def test_the_other_solver_is_never_the_claimant() -> None:

@@ -82,8 +82,16 @@ class Certificate:
         Class and numbers of the head that was maximized; None for an output of the network.
     readout : mapping or None
         Kind, numbers and SHA-256 of the matrices of the readout that the head reads.
+    version : int
+        Version of the file's format, which says how fingerprints are computed: 2, or 1 for
+        certificates of earlier releases.
     digest : str
         SHA-256 of everything above; computed when left out.
+
+    Notes
+    -----
+    `engine`, `solver`, `solver_version`, `nnbo_mip_version`, `float32_difference`, `seed`,
+    `seconds` and `counters` are information: `check` neither proves nor repeats them.
     """
 
     direction: Direction
@@ -111,6 +119,7 @@ class Certificate:
     sub_certificates: tuple[Certificate, ...] = ()
     head: Mapping[str, Any] | None = None
     readout: Mapping[str, Any] | None = None
+    version: int = certificate_format.VERSION
     digest: str = ""
 
     def __post_init__(self) -> None:
@@ -189,11 +198,10 @@ class Certificate:
         Parameters
         ----------
         network : Network, Objective or path
-            The network the claim is about, or just the output; for the claim about a head, its
-            `Objective`.
+            The network the claim is about; for the claim about a head, its `Objective`.
         space : optional
             The space the claim should be about, in any form that `certify` takes; the one
-            stored in the certificate when left out.
+            stored in the certificate when left out. Where both have names, these count as well.
         time_limit : float
             Wall seconds for the proof.
         seed : int

@@ -15,7 +15,6 @@ form, so one evaluator, one bound engine and one formulation serve them all.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,6 +28,7 @@ from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.core.files import MAX_BYTES
 from nnbo_mip.network.graph.affine import Affine, Matrix, as_float64
+from nnbo_mip.network.graph.fingerprint import fingerprint
 
 if TYPE_CHECKING:
     import torch
@@ -258,13 +258,8 @@ class Network:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of the function's canonical bytes, in hexadecimal."""
-        digest = hashlib.sha256(b"nnbo_mip network 1")
-        digest.update(np.array([self.n_inputs, len(self.layers)], dtype=np.int64).tobytes())
-        for affine in (*self.layers, self.head):
-            affine.update_hash(digest)
-        digest.update("\0".join(self.output_names).encode())
-        return digest.hexdigest()
+        """SHA-256 of the function and the names of its outputs, in hexadecimal."""
+        return fingerprint(self)
 
     # -- doors ------------------------------------------------------------------------
 

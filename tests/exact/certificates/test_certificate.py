@@ -142,7 +142,7 @@ def test_what_is_no_certificate_is_refused(text: str | bytes) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("version", 2),
+        ("version", 3),
         ("version", True),
         ("version", 1.0),
         ("status", "certain"),
