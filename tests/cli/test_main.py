@@ -387,7 +387,7 @@ def test_version_is_shown() -> None:
 
 def test_help_imports_no_numerics() -> None:
     script = (
-        "import sys; from nnbo_mip import cli_app\n"
+        "import sys; import nnbo_mip.cli.app\n"
         "assert not {'numpy', 'torch', 'scipy', 'nnbo_mip.exact'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", script], check=True, cwd=Path(__file__).parents[2])
