@@ -10,6 +10,7 @@ import numpy.typing as npt
 from nnbo_mip.acquisitions.base.scorer import Scorer
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError, UnsupportedError
+from nnbo_mip.exact.heads.maximize_head import Ways
 from nnbo_mip.exact.scores.question import HeadProblem
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.space.domain import Domain
@@ -81,3 +82,8 @@ class Target:
     def problem(self) -> HeadProblem:
         """The question for those who prove."""
         return HeadProblem(self.objective.readout, self.objective.head, self.domain)
+
+    @cached_property
+    def ways(self) -> Ways:
+        """The ways to prove it, kept between asking whether there is one and taking it."""
+        return Ways(self.problem)
