@@ -69,7 +69,8 @@ class Mip(Bab):
 
     Parameters
     ----------
-    solver : {"highs", "cbc", "scip", "pyomo:<name>"}
+    solver : str
+        A name that ``nnbo-mip list backends`` shows, or ``"pyomo:<name>"``.
     formulation : {"bigm", "sos1", "partition", "naive"}
         ``naive`` is there for comparison and never proves.
     time_limit : float
@@ -120,7 +121,7 @@ class Auto(Bab):
 
     Parameters
     ----------
-    solver : {"highs", "cbc", "scip", "pyomo:<name>"}
+    solver : str
         For problems that branch and bound does not close.
     time_limit : float
         Wall seconds, where those of the request are more.
