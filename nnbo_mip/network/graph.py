@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,8 +52,11 @@ class Network:
     output_names : sequence of str, optional
         Names of the rows of the head; ``y`` or ``y0, y1, …`` when left out.
     float32_difference : float, optional
-        Largest difference to the framework's float32 forward pass that the importer
-        saw on its probe points.
+        Largest difference to the model's own forward pass, in its own precision (mostly
+        float32), that the importer saw at its probe points.
+    unverified : str, optional
+        A sentence that says what an importer did not verify; empty where it compared the
+        network with its model, and for networks that were not imported.
     """
 
     n_inputs: int
@@ -61,6 +64,7 @@ class Network:
     head: Affine
     output_names: tuple[str, ...] = ()
     float32_difference: float | None = None
+    unverified: str = ""
 
     def __post_init__(self) -> None:
         given: object = self.output_names
@@ -207,12 +211,13 @@ class Network:
         head = self.head.rows([self.output_index(output)])
         batch = self.check_inputs(points)
         sources = self._sources(batch)
-        return head.apply(sources)[:, 0], _pull_back(self.layers, head, sources, np.ones((1, 1)))
+        slopes = adjoints(self.layers, head, sources, np.ones((1, 1)))
+        return head.apply(sources)[:, 0], slopes[0]
 
     def pull_back(self, points: npt.ArrayLike, weights: FloatArray) -> FloatArray:
         """Gradient (n, d) of the outputs' sums with weights (n, m) of their own at each point."""
         sources = self._sources(self.check_inputs(points))
-        return _pull_back(self.layers, self.head, sources, weights)
+        return adjoints(self.layers, self.head, sources, weights)[0]
 
     def gradient(self, points: npt.ArrayLike, output: str | int | None = None) -> FloatArray:
         """Gradient (n, d) of one output."""
@@ -237,17 +242,11 @@ class Network:
             return self
         else:
             head = self.head.rows([self.output_index(weights)])
-        return Network(self.n_inputs, self.layers, head, ("objective",), self.float32_difference)
+        return replace(self, head=head, output_names=("objective",))
 
     def negated(self) -> Network:
         """Return the network with every output negated; exact in floating point."""
-        return Network(
-            self.n_inputs,
-            self.layers,
-            self.head.negated(),
-            self.output_names,
-            self.float32_difference,
-        )
+        return replace(self, head=self.head.negated())
 
     def simplify(self, lower: npt.ArrayLike, upper: npt.ArrayLike) -> Network:
         """Return a smaller network that is the same function on ``lower <= x <= upper``."""
@@ -290,25 +289,27 @@ class Network:
         return Network(n_inputs, tuple(maps[:-1]), maps[-1], output_names)  # type: ignore[arg-type]
 
     @staticmethod
-    def from_torch(module: torch.nn.Module, n_inputs: int | None = None) -> Network:
+    def from_torch(
+        module: torch.nn.Module, n_inputs: int | None = None, *, verify: bool = True
+    ) -> Network:
         """Import a PyTorch module; see `nnbo_mip.network.from_torch`."""
         from nnbo_mip.network.from_torch import from_torch
 
-        return from_torch(module, n_inputs)
+        return from_torch(module, n_inputs, verify=verify)
 
     @staticmethod
-    def from_onnx(path: str | Path, max_bytes: int = MAX_BYTES) -> Network:
+    def from_onnx(path: str | Path, max_bytes: int = MAX_BYTES, *, verify: bool = True) -> Network:
         """Import an ONNX file; see `nnbo_mip.network.from_onnx`."""
         from nnbo_mip.network.from_onnx import from_onnx
 
-        return from_onnx(path, max_bytes)
+        return from_onnx(path, max_bytes, verify=verify)
 
     @staticmethod
-    def from_sklearn(estimator: Any) -> Network:
+    def from_sklearn(estimator: Any, *, verify: bool = True) -> Network:
         """Import a scikit-learn MLPRegressor or a Pipeline; see `nnbo_mip.network.from_sklearn`."""
         from nnbo_mip.network.from_sklearn import from_sklearn
 
-        return from_sklearn(estimator)
+        return from_sklearn(estimator, verify=verify)
 
     def to_onnx(self, path: str | Path) -> None:
         """Write an ONNX file in float64; see `nnbo_mip.network.to_onnx`."""
@@ -330,10 +331,10 @@ class Network:
         return load(path, max_bytes)
 
 
-def _pull_back(
+def adjoints(
     layers: Sequence[Affine], head: Affine, sources: list[FloatArray], weights: FloatArray
-) -> FloatArray:
-    """Return the gradient by the input of weighted sums (n or 1, m) of a head's rows."""
+) -> list[FloatArray]:
+    """Return the gradients of weighted sums (n or 1, m) of a head's rows, by every source."""
     adjoint: list[FloatArray] = [np.zeros_like(h) for h in sources]
     for source in head.terms:
         adjoint[source] += head.pull_back(weights, source)
@@ -342,7 +343,7 @@ def _pull_back(
         passed = adjoint[position] * (sources[position] > 0.0)
         for source in layer.terms:
             adjoint[source] += layer.pull_back(passed, source)
-    return adjoint[0]
+    return adjoint
 
 
 def default_output_names(count: int) -> tuple[str, ...]:
