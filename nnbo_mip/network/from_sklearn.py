@@ -18,7 +18,14 @@ from nnbo_mip.errors import InputError, UnsupportedError
 from nnbo_mip.network.affine import Affine, FloatArray
 from nnbo_mip.network.builder import GraphBuilder
 from nnbo_mip.network.graph import Network
-from nnbo_mip.network.probe import DOUBLE, probe_points, unverified, verified
+from nnbo_mip.network.probe import (
+    DOUBLE,
+    attempt,
+    largest_difference,
+    not_compared,
+    probe_points,
+    unverified,
+)
 
 Step: TypeAlias = Callable[[GraphBuilder, Any, Affine], Affine]
 
@@ -56,7 +63,10 @@ def from_sklearn(estimator: Any, *, verify: bool = True) -> Network:
     if not verify:
         return replace(network, unverified=unverified(model))
     points = probe_points(network)
-    difference = verified(network, points, lambda: _answers(estimator, points), DOUBLE, model)
+    seen, error = attempt(lambda: _answers(estimator, points))
+    if seen is None:
+        raise not_compared(model, error)
+    difference = largest_difference(network, points, seen, DOUBLE, model)
     return replace(network, float32_difference=difference)
 
 

@@ -5,9 +5,9 @@ both at probe points: inside the box [-1, 1]^d and at its corners, on both sides
 the network, and inside and at the corners of the box that these kinks span, which is where the
 model was trained, whatever the units.
 
-How much of a difference is rounding follows from what is summed. With ``z_l = b_l + sum_k W_lk h_k``
-the amounts ``a_l = |b_l| + sum_k |W_lk| |h_k|`` are what the floating-point errors of a layer
-scale with, and to first order the output y moves by at most
+How much of a difference is rounding follows from what is summed. With
+``z_l = b_l + sum_k W_lk h_k`` the floating-point errors of a layer scale with its amounts
+``a_l = |b_l| + sum_k |W_lk| |h_k|``, and to first order the output y moves by at most
 
     size = sum_l |dy/dz_l| a_l
 
@@ -25,13 +25,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from nnbo_mip.errors import NnboError, UnsupportedError
+from nnbo_mip.errors import UnsupportedError
 from nnbo_mip.network.affine import Affine, FloatArray, Matrix
 from nnbo_mip.network.graph import Network, adjoints
+
+Result = TypeVar("Result")
 
 N_PROBES = 256
 SEED = 20_240_229
@@ -66,40 +68,12 @@ class Precision:
 DOUBLE = Precision(2.0**-52, float(np.finfo(np.float64).max))
 
 
-def verified(
-    network: Network,
-    points: FloatArray,
-    answers: Callable[[], npt.ArrayLike],
-    precision: Precision,
-    model: str,
-) -> float:
-    """Return the largest difference between a network and its model, or refuse the import.
-
-    Parameters
-    ----------
-    network : Network
-        Evaluated here in float64.
-    points : (n, d) array
-        Where both are evaluated, see `probe_points`.
-    answers : callable
-        Returns what the model answers at the points, (n, m).
-    precision : Precision
-        The coarsest format that the model computes in.
-    model : str
-        What it is, for the errors: "the PyTorch module".
-
-    Raises
-    ------
-    UnsupportedError
-        When the difference cannot be rounding, or the model could not be evaluated.
-    """
+def attempt(answers: Callable[[], Result]) -> tuple[Result | None, str]:
+    """Return what a model answers, or None and what it raised instead."""
     try:
-        seen = np.asarray(answers(), dtype=np.float64)
-    except NnboError:
-        raise
+        return answers(), ""
     except Exception as error:  # a framework may raise anything
-        raise not_compared(model, f"{type(error).__name__}: {error}") from error
-    return largest_difference(network, points, seen, precision, model)
+        return None, f"{type(error).__name__}: {error}"
 
 
 def not_compared(model: str, reason: str) -> UnsupportedError:
@@ -121,9 +95,27 @@ def unverified(model: str) -> str:
 def largest_difference(
     network: Network, points: FloatArray, seen: FloatArray, precision: Precision, model: str
 ) -> float:
-    """Return the largest difference between a network and what its model answered, (n, m).
+    """Return the largest difference between a network and its model, or refuse the import.
 
     Points where what is summed leaves the range of the model's numbers do not count.
+
+    Parameters
+    ----------
+    network : Network
+        Evaluated here in float64.
+    points : (n, d) array
+        Where both are evaluated, see `probe_points`.
+    seen : (n, m) array
+        What the model answered.
+    precision : Precision
+        The coarsest format that the model computed in.
+    model : str
+        What it is, for the errors: "the PyTorch module".
+
+    Raises
+    ------
+    UnsupportedError
+        When the difference cannot be rounding.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         values = network.evaluate(points)
@@ -151,6 +143,17 @@ def largest_difference(
             "its graph does not show; avoid in-place changes and operations across the batch."
         )
     return float(difference[counted].max())
+
+
+def rounding_difference(network: Network, points: FloatArray, seen: FloatArray) -> float | None:
+    """Return the largest difference to what a model that was verified answers in its precision.
+
+    Answers that overflow do not count; None where nothing else is there.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        difference = np.abs(seen - network.evaluate(points))
+    finite = difference[np.isfinite(difference)]
+    return float(finite.max()) if finite.size else None
 
 
 def _shown(point: FloatArray) -> str:
