@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
-from torch.nn.utils.parametrize import is_parametrized, remove_parametrizations
+from torch.nn.utils.parametrize import is_parametrized
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
@@ -44,10 +44,8 @@ def answers_in_float64(module: nn.Module, points: FloatArray) -> tuple[FloatArra
     It is that of float64, unless the module casts what it computed to its own type.
     """
     twin = copy.deepcopy(module)
-    for part in list(twin.modules()):
-        # Weights are what they are in the module's own type.
-        for name in list(getattr(part, "parametrizations", {})) if is_parametrized(part) else ():
-            remove_parametrizations(part, name, leave_parametrized=True)
+    for part in [part for part in twin.modules() if is_parametrized(part)]:
+        _keep_weights(part)
     observed = _Narrowing()
     with observed:
         seen = _columns(twin.double(), torch.from_numpy(points))
@@ -70,6 +68,18 @@ def own_type(module: nn.Module) -> torch.dtype:
     """Return the type of a module's parameters, or the default one where it has none."""
     tensor = next((p for p in module.parameters() if p.is_floating_point()), None)
     return torch.get_default_dtype() if tensor is None else tensor.dtype
+
+
+def _keep_weights(part: Any) -> None:
+    """Make plain tensors of parametrized weights, as they are in the module's own type.
+
+    PyTorch's own function would change the class, which a copy shares with its original.
+    """
+    weights = {name: getattr(part, name).detach() for name in part.parametrizations}
+    part.__class__ = type(part).__mro__[1]
+    del part.parametrizations
+    for name, weight in weights.items():
+        part.register_buffer(name, weight)
 
 
 def _columns(module: nn.Module, points: torch.Tensor) -> FloatArray:
