@@ -7,6 +7,7 @@ which is compared at probe points in float64.
 
 from __future__ import annotations
 
+import importlib.util
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -74,10 +75,8 @@ def _answers(estimator: Any, points: FloatArray) -> FloatArray:
     """Return what an estimator predicts, (n, m), whatever the names its features were given."""
     rows: Any = points
     names = getattr(estimator, "feature_names_in_", None)
-    if names is not None:
-        import pandas as pd
-
-        rows = pd.DataFrame(points, columns=list(names))
+    if names is not None and importlib.util.find_spec("pandas"):
+        rows = importlib.import_module("pandas").DataFrame(points, columns=list(names))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         predicted = np.asarray(estimator.predict(rows), dtype=np.float64)

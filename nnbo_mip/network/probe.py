@@ -188,7 +188,7 @@ def _size(network: Network, points: FloatArray) -> FloatArray:
 def _summands(network: Network) -> int:
     """Return the number of summands of the longest sum, and two roundings more."""
     affines = (*network.layers, network.head)
-    return max(sum(w.shape[1] for w in affine.terms.values()) for affine in affines) + 2
+    return max(sum(int(w.shape[1]) for w in affine.terms.values()) for affine in affines) + 2
 
 
 def _absolute(affine: Affine) -> Affine:
@@ -230,7 +230,7 @@ def _of_box(
     """Return points inside a box, and corners of it."""
     inside = rng.uniform(size=(n_inside, low.size))
     corners = rng.integers(0, 2, (n_corners, low.size))
-    share = np.concatenate([inside, corners])
+    share: FloatArray = np.concatenate([inside, corners])
     return low * (1.0 - share) + high * share
 
 

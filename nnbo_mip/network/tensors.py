@@ -173,7 +173,7 @@ class TensorBuilder:
                     f"a constant of shape {values.shape} has a value for each point of a batch; "
                     "give it extent 1 there"
                 )
-            spread = spread.take(0, axis=result.batch_axis)
+            spread = np.moveaxis(spread, result.batch_axis, 0)[0]
         return result, spread.ravel()
 
     def map(self, tensor: Tensor, operation: Callable[[Affine], Affine]) -> Tensor:
