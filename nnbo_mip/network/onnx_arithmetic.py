@@ -103,7 +103,8 @@ def _divide(ops: TensorBuilder, node: Attributes, first: Value, second: Value) -
     # Integers are cut towards zero; Python and NumPy round down.
     quotient: Array = first // divisor
     cut = (first % divisor != 0) & ((first < 0) != (divisor < 0))
-    return quotient + cut.astype(quotient.dtype)
+    quotient += cut.astype(quotient.dtype)
+    return quotient
 
 
 def _sum(ops: TensorBuilder, node: Attributes, *values: Value) -> Value:
