@@ -188,11 +188,14 @@ def _scaler(builder: GraphBuilder, scaler: Any, value: Affine) -> Affine:
 
 def _pca(builder: GraphBuilder, pca: Any, value: Affine) -> Affine:
     weights = _finite(pca.components_, pca)
-    if pca.whiten:
-        deviations = np.sqrt(pca.explained_variance_)
-        smallest = np.finfo(deviations.dtype).eps
-        weights = weights / _double(np.maximum(deviations, smallest))[:, None]
-    return builder.affine(builder.shift(value, -_double(pca.mean_)), weights)
+    # In the type it was fitted in, as the estimator computes it.
+    center = _finite(pca.mean_.reshape(1, -1) @ pca.components_.T, pca)[0]
+    value = builder.affine(value, weights, -center)
+    if not pca.whiten:
+        return value
+    deviations = np.sqrt(pca.explained_variance_)
+    smallest = np.finfo(deviations.dtype).eps
+    return builder.scale(value, 1.0 / _double(np.maximum(deviations, smallest)))
 
 
 def _function_transformer(builder: GraphBuilder, transformer: Any, value: Affine) -> Affine:

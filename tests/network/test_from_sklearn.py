@@ -120,7 +120,7 @@ def test_an_estimator(name: str) -> None:
     _assert_same(_fitted(ESTIMATORS[name]()))
 
 
-@pytest.mark.parametrize("name", ["robust", "white components", "columns with weights"])
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_an_estimator_that_was_fitted_in_float32(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
