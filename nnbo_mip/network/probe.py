@@ -46,6 +46,8 @@ WORK = 1 << 32
 MAX_NUMBERS = 1 << 23
 """Coordinates that the probe points may have together."""
 LAYERS_PROBED = 16
+OUTPUTS_PROBED = 32
+"""Outputs whose slopes are taken, where a network has more."""
 NEWTON_STEPS = 4
 
 
@@ -164,25 +166,36 @@ def _shown(point: FloatArray) -> str:
 
 
 def _size(network: Network, points: FloatArray) -> FloatArray:
-    """Return the size of what each output sums at each point, (n, m); infinite on overflow."""
-    layers = [_absolute(layer) for layer in network.layers]
+    """Return the size of what each output sums at each point, (n, m); infinite on overflow.
+
+    Slopes are those of some of the outputs, where there are many. The sizes of the others are
+    bounded by the network of absolute weights, which is the larger the deeper it is.
+    """
+    layers = tuple(_absolute(layer) for layer in network.layers)
     head = _absolute(network.head)
-    result = np.full((len(points), network.n_outputs), np.inf)
-    step = max(1, (1 << 22) // (network.n_inputs + network.n_relus))
+    columns = np.arange(network.n_outputs)
     with np.errstate(over="ignore", invalid="ignore"):
+        if columns.size <= OUTPUTS_PROBED:
+            result = np.full((len(points), columns.size), np.inf)
+        else:
+            columns = np.random.default_rng(SEED).choice(columns, OUTPUTS_PROBED, replace=False)
+            result = Network(network.n_inputs, layers, head).evaluate(np.abs(points))
+            result *= len(layers) + 1.0
+        chosen, some = network.head.rows(columns), head.rows(columns)
+        step = max(1, (1 << 22) // (network.n_inputs + network.n_relus))
         for start in range(0, len(points), step):
             batch = np.ascontiguousarray(points[start : start + step])
             sources = [batch, *(np.maximum(z, 0.0) for z in network.preactivations(batch))]
             amounts = [np.abs(source) for source in sources]
             sums = [layer.apply(amounts) for layer in layers]
-            block = head.apply(amounts)
-            for column in range(network.n_outputs):
-                row = network.head.rows([column])
+            block = some.apply(amounts)
+            for column in range(columns.size):
+                row = chosen.rows([column])
                 slopes = adjoints(network.layers, row, sources, np.ones((1, 1)))
                 for slope, amount in zip(slopes[1:], sums, strict=True):
                     block[:, column] += np.einsum("ij,ij->i", np.abs(slope), amount)
-            result[start : start + step] = np.where(np.isnan(block), np.inf, block)
-    return result
+            result[start : start + step, columns] = block
+    return np.where(np.isnan(result), np.inf, result)
 
 
 def _summands(network: Network) -> int:
@@ -210,7 +223,8 @@ def probe_points(network: Network) -> FloatArray:
         for affine in (*network.layers, network.head)
         for w in affine.terms.values()
     )
-    affordable = WORK // (4 * (weights + network.n_inputs) * (network.n_outputs + 1))
+    slopes = min(network.n_outputs, OUTPUTS_PROBED) + 1
+    affordable = WORK // (4 * (weights + network.n_inputs) * slopes)
     count = min(N_PROBES, affordable, MAX_NUMBERS // network.n_inputs)
     share = max(1, count // 8)
     cube = np.ones(network.n_inputs)

@@ -141,6 +141,18 @@ def _rounded_network(network: Network) -> Network:
     return replace(network, layers=layers, head=_rounded(network.head))
 
 
+def test_an_output_of_many_that_is_off_is_noticed() -> None:
+    network = _plain([3, 20, 20, 300])
+    points = probe_points(network)
+    seen = network.evaluate(points)
+    assert largest_difference(network, points, seen, DOUBLE, "the model") == 0.0
+    for column in range(0, 300, 7):
+        wrong = seen.copy()
+        wrong[:, column] += 1e-4
+        with pytest.raises(UnsupportedError, match=f"output 'y{column}'"):
+            largest_difference(network, points, wrong, DOUBLE, "the model")
+
+
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
 def test_answers_that_are_no_numbers_are_a_difference(wrong: float) -> None:
     network = _plain([2, 3, 1])
