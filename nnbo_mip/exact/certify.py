@@ -189,6 +189,7 @@ def _assemble(
         seed=choices.seed,
         seconds=seconds,
         counters=counters,
+        unverified=request.network.unverified or None,
     )
     return CertifyResult(
         x=request.user_point(x),

@@ -96,6 +96,8 @@ def check(
     with reporting(progress, _sign(certificate)) as callback:
         whole = None if callback is None else _clocked(callback, started, deadline)
         verdict, reason = _judge(certificate, subject, given, deadline, seed, whole)
+    if isinstance(subject, Network) and subject.unverified:
+        reason = f"{reason} Warning: {subject.unverified}"
     return CheckResult(verdict, reason, time.perf_counter() - started)
 
 

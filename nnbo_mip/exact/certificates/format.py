@@ -30,8 +30,8 @@ MAX_NESTING = 3
 REMEDY = "use a file that certify saved"
 
 DIRECTIONS = ("maximize", "minimize")
-ONLY_OF_HEADS = ("head", "readout")
-"""Fields that only a claim about a head writes."""
+OPTIONAL = ("head", "readout", "unverified")
+"""Fields that are written where they hold something."""
 
 INFINITIES = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
@@ -43,7 +43,7 @@ def encode(certificate: Certificate) -> dict[str, Any]:
     content = {
         name: _encoded(value)
         for name, value in content.items()
-        if value is not None or name not in ONLY_OF_HEADS
+        if value is not None or name not in OPTIONAL
     }
     return {"format": FORMAT, "version": VERSION, **content}
 
@@ -115,7 +115,7 @@ def _decoded(document: Any, certificate: type[Certificate], nesting: int) -> dic
             "read it with the release of nnbo_mip that wrote it."
         )
     names = {entry.name for entry in fields(certificate)}
-    missing = names - set(document) - set(ONLY_OF_HEADS)
+    missing = names - set(document) - set(OPTIONAL)
     unknown = set(document) - names - {"format", "version"}
     if missing or unknown:
         raise FileFormatError(
@@ -253,5 +253,6 @@ DECODERS: dict[str, Callable[[Any, str], Any]] = {
     "counters": _mapping(_whole),
     "head": _mapping(_scalar),
     "readout": _mapping(_scalars_in_groups),
+    "unverified": _text,
     "digest": _digest,
 }
