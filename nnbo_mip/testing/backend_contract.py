@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -197,7 +198,7 @@ class BackendContract(abc.ABC):
 
     @pytest.mark.parametrize("hook", ["tick", "should_stop"])
     def test_an_error_in_a_hook_stops_the_solve_and_is_raised(self, hook: str) -> None:
-        def broken() -> bool:
+        def broken() -> NoReturn:
             raise ZeroDivisionError("in the hook")
 
         hooks = Hooks(tick=broken) if hook == "tick" else Hooks(should_stop=broken)
