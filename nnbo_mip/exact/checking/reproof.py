@@ -247,7 +247,7 @@ def _phases(seed: int, problem: Problem, monitor: Monitor) -> EngineResult:
 def _other_solver(claimant: str, seed: int) -> tuple[str, Engine]:
     """Return a prover that the claimant did not use; one without presolve if there is none."""
     from nnbo_mip.exact.backends.base import DEFAULT
-    from nnbo_mip.exact.backends.registry import get_backend, second_opinions
+    from nnbo_mip.exact.backends.catalogue import get_backend, second_opinions
 
     other = next(second_opinions(re.findall(r"[\w:]+", claimant)), None)
     if other is not None:
