@@ -106,7 +106,9 @@ def certify(
     method: Annotated[
         str, typer.Option(help="auto, bab, boxes, phases, mip or enumerate.")
     ] = "auto",
-    solver: Annotated[str, typer.Option(help="highs, cbc, scip or pyomo:<name>.")] = "highs",
+    solver: Annotated[
+        str, typer.Option(help="One of `nnbo-mip list backends`, or pyomo:<name>.")
+    ] = "highs",
     gap: Annotated[
         str, typer.Option(help="Stop at gap * max(1, |value|).", metavar="NUMBER")
     ] = "1e-4",
