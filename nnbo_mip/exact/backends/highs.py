@@ -71,6 +71,7 @@ class Highs(Backend):
 
     name = "highs"
     proves = True
+    package = "highspy"
     tolerances: ClassVar[Tolerances] = Tolerances(1e-9, 1e-9, 1e-10)
 
     def version(self) -> str:

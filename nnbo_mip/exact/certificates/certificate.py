@@ -82,9 +82,14 @@ class Certificate:
         Class and numbers of the head that was maximized; None for an output of the network.
     readout : mapping or None
         Kind, numbers and SHA-256 of the matrices of the readout that the head reads.
+<<<<<<< HEAD
     version : int
         Version of the file's format, which says how fingerprints are computed: 2, or 1 for
         certificates of earlier releases.
+=======
+    unverified : str or None
+        What is said of a network that was imported without comparison; see `Network`.
+>>>>>>> main
     digest : str
         SHA-256 of everything above; computed when left out.
 
@@ -119,7 +124,11 @@ class Certificate:
     sub_certificates: tuple[Certificate, ...] = ()
     head: Mapping[str, Any] | None = None
     readout: Mapping[str, Any] | None = None
+<<<<<<< HEAD
     version: int = certificate_format.VERSION
+=======
+    unverified: str | None = None
+>>>>>>> main
     digest: str = ""
 
     def __post_init__(self) -> None:
@@ -227,6 +236,8 @@ class Certificate:
             f"  proof   {self.prover}, nnbo_mip {self.nnbo_mip_version}, {self.seconds:.2f} s",
             f"  network {self.network_fingerprint[:16]}…, space {self.space_fingerprint[:16]}…",
         ]
+        if self.unverified:
+            lines.append(f"  warning {self.unverified}")
         return "\n".join(lines)
 
     @property

@@ -35,8 +35,8 @@ MAX_SPACE_NESTING = 16
 REMEDY = "use a file that certify saved"
 
 DIRECTIONS = ("maximize", "minimize")
-ONLY_OF_HEADS = ("head", "readout")
-"""Fields that only a claim about a head writes."""
+OPTIONAL = ("head", "readout", "unverified")
+"""Fields that are written where they hold something."""
 
 INFINITIES = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
@@ -48,7 +48,7 @@ def encode(certificate: Certificate) -> dict[str, Any]:
     content = {
         name: _encoded(value)
         for name, value in content.items()
-        if value is not None or name not in ONLY_OF_HEADS
+        if value is not None or name not in OPTIONAL
     }
     return {"format": FORMAT, "version": content.pop("version"), **content}
 
@@ -121,8 +121,13 @@ def _decoded(document: Any, certificate: type[Certificate], nesting: int) -> dic
             "read it with the release of nnbo_mip that wrote it."
         )
     names = {entry.name for entry in fields(certificate)}
+<<<<<<< HEAD
     missing = names - set(document) - set(ONLY_OF_HEADS)
     unknown = set(document) - names - {"format"}
+=======
+    missing = names - set(document) - set(OPTIONAL)
+    unknown = set(document) - names - {"format", "version"}
+>>>>>>> main
     if missing or unknown:
         raise FileFormatError(
             f"a certificate has a fixed set of fields; missing {sorted(missing)}, unknown "
@@ -278,5 +283,6 @@ DECODERS: dict[str, Callable[[Any, str], Any]] = {
     "counters": _mapping(_whole),
     "head": _mapping(_scalar),
     "readout": _mapping(_scalars_in_groups),
+    "unverified": _text,
     "digest": _digest,
 }

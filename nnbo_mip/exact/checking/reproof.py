@@ -9,6 +9,7 @@ checking, over boxes (`recheck`) where there are few inputs and over ReLU phases
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.errors import MissingExtraError, NnboError
+from nnbo_mip.core.errors import NnboError
 from nnbo_mip.core.progress import ProgressCallback
 from nnbo_mip.exact.checking.attack import high_points
 from nnbo_mip.exact.checking.dyadic import ExactNetwork
@@ -253,19 +254,16 @@ def _phases(seed: int, problem: Problem, monitor: Monitor) -> EngineResult:
 
 
 def _other_solver(claimant: str, seed: int) -> tuple[str, Engine]:
-    """Return a solver that the claimant did not use; HiGHS without presolve if there is none."""
-    from nnbo_mip.exact.backends import get_backend
+    """Return a prover that the claimant did not use; one without presolve if there is none."""
+    from nnbo_mip.exact.backends.base import DEFAULT
+    from nnbo_mip.exact.backends.catalogue import get_backend, second_opinions
 
-    if "scip" not in claimant:
-        try:
-            get_backend("scip").version()
-        except MissingExtraError:
-            pass
-        else:
-            return "SCIP", partial(_mip, MipChoice("scip", "sos1", True), seed)
-    if "highs" in claimant:
-        return "HiGHS without presolve", partial(_mip, MipChoice("highs", "bigm", False), seed)
-    return "HiGHS", partial(_mip, MipChoice("highs", "bigm", True), seed)
+    other = next(second_opinions(re.findall(r"[\w:]+", claimant)), None)
+    if other is not None:
+        choice = MipChoice(other.name, other.formulation, True)
+        return other.name, partial(_mip, choice, seed)
+    choice = MipChoice(DEFAULT, get_backend(DEFAULT).formulation, False)
+    return f"{DEFAULT} without presolve", partial(_mip, choice, seed)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ r"""Heads that are sums over trees, as one mixed-integer program each (`exact.tr
     (1 / T) #{t : f_t >= tau}            they score 1 or 0                   (empirical PI)
 
 Other heads of trees are left to boxes (`exact.trees.search`). Of a solver its bound is taken, with
-its tolerances; a claimant's answer is a point like any other, and HiGHS proves.
+its tolerances; a claimant's answer is a point like any other, and the default solver proves.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.core.terms import Kind
 from nnbo_mip.exact.backends import get_backend
-from nnbo_mip.exact.backends.base import Backend, Hooks, SolverAnswer, SolveRequest
+from nnbo_mip.exact.backends.base import DEFAULT, Backend, Hooks, SolverAnswer, SolveRequest
 from nnbo_mip.exact.backends.selftest import ensure_sound
 from nnbo_mip.exact.formulation.tolerance import model_inflation
 from nnbo_mip.exact.heads.linear import allowance_of, shifted_up
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.mip.emptiness import is_empty
 from nnbo_mip.exact.mip.judge import WITNESS_TOLERANCE
-from nnbo_mip.exact.mip.mip import CLAIM_SHARE, PROVER
+from nnbo_mip.exact.mip.mip import CLAIM_SHARE
 from nnbo_mip.exact.scores.answer import HeadResult, Step, assemble
 from nnbo_mip.exact.scores.question import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
@@ -109,7 +109,7 @@ class _Solve:
         program = tree_program(self.cells, scores)
         if not backend.proves:
             self._ask(backend, program, True, CLAIM_SHARE * monitor.remaining())
-            backend = get_backend(PROVER)
+            backend = get_backend(DEFAULT)
             ensure_sound(backend)
         for presolve in (True, False):
             bound = self._bound(backend, program, presolve)

@@ -17,7 +17,7 @@ complementary error function, above from the continued fraction
 
     L(a) = 2 / (a + 3 / (a + 4 / (a + …))),   K = 1 / (a + L),   R = 1 / (a + K).
 
-Errors, against 60 digits (tests/acquisitions/test_normal.py): R within 2e-15, K within 2e-14, L
+Errors, against 60 digits (tests/scores/base/test_normal.py): R within 2e-15, K within 2e-14, L
 within 2e-13, h within 1e-12 where it is above 1e-300, each relative; log h within
 2e-14 + 1e-15 |log h|.
 """

@@ -25,6 +25,9 @@ from nnbo_mip.scores.base.spreads import (
 )
 from nnbo_mip.scores.posteriors.readouts import CurvedReadout
 
+TanhLayers = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
+"""inner, bias, outer, direct and offset."""
+
 BLOCK = 1 << 22
 """Largest number of hidden values that are held at once."""
 

@@ -31,10 +31,12 @@ from __future__ import annotations
 
 import abc
 from dataclasses import dataclass
+from functools import singledispatch
 
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.bounds.row_relaxation import Drawn
 from nnbo_mip.exact.search.rounding import gamma
 from nnbo_mip.scores.posteriors.readouts import (
@@ -81,31 +83,6 @@ class SpreadRelaxer(abc.ABC):
     @abc.abstractmethod
     def spread(self, drawn: Drawn) -> Spread:
         """Bound the std over boxes."""
-
-
-def spread_relaxer(readout: Readout) -> SpreadRelaxer | None:
-    """Return what bounds the std of a readout; None where the type is not known."""
-    if isinstance(readout, PlainReadout):
-        return PositivePart()
-    if isinstance(readout, SmoothReadout):
-        return SmoothPart(readout)
-    if isinstance(readout, MembersReadout):
-        return _of_members(readout, readout.names, len(readout.names))
-    if isinstance(readout, TanhMembers):
-        return _of_members(readout, (), len(readout.offset) - 1)
-    if isinstance(readout, QuadraticReadout):
-        return QuadraticPart(readout.names, readout.root, readout.noise, None)
-    if isinstance(readout, TanhFeatures):
-        return QuadraticPart((), readout.root, readout.noise, None)
-    return None
-
-
-def _of_members(
-    readout: MembersReadout | TanhMembers, names: tuple[str, ...], count: int
-) -> QuadraticPart:
-    root = (np.eye(count) - 1.0 / count) / np.sqrt(count)
-    unit = readout.variance_unit if readout.spread == "variance" else None
-    return QuadraticPart(names, root, readout.noise, unit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,3 +264,57 @@ class QuadraticPart(SpreadRelaxer):
         r = self._root.shape[1]
         sizes = drawn.magnitudes @ np.abs(self._root)
         return float(gamma(8 * (len(drawn.magnitudes) + r + 8)) * np.linalg.norm(sizes)) + TINY
+
+
+# -- by kind of posterior -------------------------------------------------------------
+
+
+@singledispatch
+def spread_relaxer(readout: Readout) -> SpreadRelaxer:
+    """Return what bounds the std of a posterior; one more kind registers its own."""
+    raise UnsupportedError(no_spread(readout))
+
+
+def no_spread(readout: Readout) -> str:
+    """Return why the std of a posterior has no bounds, in a sentence; empty where it has."""
+    if spread_relaxer.dispatch(type(readout)) is not spread_relaxer.dispatch(object):
+        return ""
+    return f"the std of a {type(readout).__name__} has no bounds over boxes."
+
+
+@spread_relaxer.register
+def _of_plain(readout: PlainReadout) -> SpreadRelaxer:
+    return PositivePart()
+
+
+@spread_relaxer.register
+def _of_smooth(readout: SmoothReadout) -> SpreadRelaxer:
+    return SmoothPart(readout)
+
+
+@spread_relaxer.register
+def _of_members(readout: MembersReadout) -> SpreadRelaxer:
+    return _about_the_mean(readout, readout.names, len(readout.names))
+
+
+@spread_relaxer.register
+def _of_tanh_members(readout: TanhMembers) -> SpreadRelaxer:
+    return _about_the_mean(readout, (), len(readout.offset) - 1)
+
+
+@spread_relaxer.register
+def _of_features(readout: QuadraticReadout) -> SpreadRelaxer:
+    return QuadraticPart(readout.names, readout.root, readout.noise, None)
+
+
+@spread_relaxer.register
+def _of_tanh_features(readout: TanhFeatures) -> SpreadRelaxer:
+    return QuadraticPart((), readout.root, readout.noise, None)
+
+
+def _about_the_mean(
+    readout: MembersReadout | TanhMembers, names: tuple[str, ...], count: int
+) -> QuadraticPart:
+    root = (np.eye(count) - 1.0 / count) / np.sqrt(count)
+    unit = readout.variance_unit if readout.spread == "variance" else None
+    return QuadraticPart(names, root, readout.noise, unit)

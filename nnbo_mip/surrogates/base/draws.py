@@ -1,4 +1,4 @@
-"""From draws of a belief to the readout whose members they are."""
+"""Draws of a belief as the members of one posterior."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nnbo_mip.scores.posteriors.readouts import MembersReadout
 from nnbo_mip.surrogates.base.abstract import Belief, Capability
 
 
-def readout_of_draws(draws: Sequence[Belief]) -> MembersReadout:
+def posterior_of_draws(draws: Sequence[Belief]) -> MembersReadout:
     """Return the means of the draws as members; layers that they share are kept once."""
     if not all(Capability.NETWORK in draw.capabilities for draw in draws):
         raise UnsupportedError(

@@ -1,4 +1,4 @@
-"""Readouts are the beliefs themselves: mean, std and members agree at many points."""
+"""Posteriors are the beliefs themselves: mean, std and members agree at many points."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 
 import nnbo_mip as nm
 from nnbo_mip.core.errors import UnsupportedError
-from nnbo_mip.maximizers.base.readouts_of_beliefs import readout_of
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.posteriors.gp_readout import GpReadout
 from nnbo_mip.scores.posteriors.readouts import (
@@ -58,35 +57,35 @@ BELIEFS = {
 
 
 @pytest.mark.parametrize("case", BELIEFS)
-def test_a_readout_is_the_belief(case):
+def test_a_posterior_is_the_belief(case):
     name, options, kind = BELIEFS[case]
     fitted = fit(name, **options)
     for belief in (fitted, fitted.scaled(1.7)):
-        readout = readout_of(belief)
-        assert type(readout) is kind
+        posterior = belief.posterior()
+        assert type(posterior) is kind
         scale = np.abs(belief.std(POINTS)).max() + 1e-3
-        assert np.allclose(readout.mean(POINTS), belief.mean(POINTS), rtol=1e-12)
-        assert np.allclose(readout.std(POINTS), belief.std(POINTS), atol=1e-11 * scale, rtol=1e-9)
+        assert np.allclose(posterior.mean(POINTS), belief.mean(POINTS), rtol=1e-12)
+        assert np.allclose(posterior.std(POINTS), belief.std(POINTS), atol=1e-11 * scale, rtol=1e-9)
         if Capability.MEMBERS in belief.capabilities:
-            members = readout_of(belief, members=True)
+            members = belief.posterior(members=True)
             assert np.allclose(members.members(POINTS), belief.members(POINTS), rtol=1e-12)
 
 
-def test_draws_have_a_readout_of_their_mean():
+def test_draws_have_a_posterior_of_their_mean():
     for name, options in (("brvfl", {"n_hidden": 20}), ("deep_ensemble", SMALL)):
         drawn = fit(name, **options).draw(3)
-        readout = readout_of(drawn)
-        assert np.allclose(readout.mean(POINTS), drawn.mean(POINTS), rtol=1e-12)
-        assert np.abs(readout.std(POINTS)).max() <= 1e-12
+        posterior = drawn.posterior()
+        assert np.allclose(posterior.mean(POINTS), drawn.mean(POINTS), rtol=1e-12)
+        assert np.abs(posterior.std(POINTS)).max() <= 1e-12
 
 
 def test_noise_that_no_network_computes_is_refused():
     with pytest.raises(UnsupportedError, match="noise that varies"):
-        readout_of(fit("deep_ensemble", **SMALL, noisy=True, include_noise=True))
+        fit("deep_ensemble", **SMALL, noisy=True, include_noise=True).posterior()
     belief = replace(fit("deep_ensemble", **SMALL, spread="mad"), include_noise=True, noise=0.3)
     with pytest.raises(UnsupportedError, match="beside a mean absolute deviation"):
-        readout_of(belief)
-    assert readout_of(belief, members=True).members(POINTS).shape == (50, 5)
+        belief.posterior()
+    assert belief.posterior(members=True).members(POINTS).shape == (50, 5)
 
 
 class Other(Belief):
@@ -115,10 +114,10 @@ class Other(Belief):
 
 
 def test_other_families_serve_by_their_outputs():
-    readout = readout_of(Other(("mean", "std")))
-    assert readout.std([[1.0]])[0] == 1.5
+    posterior = Other(("mean", "std")).posterior()
+    assert posterior.std([[1.0]])[0] == 1.5
     with pytest.raises(UnsupportedError, match="outputs mean and std"):
-        readout_of(Other(("mean",)))
+        Other(("mean",)).posterior()
 
 
 TANH = {"activation": "tanh", "n_hidden": 6}
@@ -149,24 +148,24 @@ def as_tanh(belief):
 
 
 @pytest.mark.parametrize("case", CURVED)
-def test_a_readout_without_a_network_is_the_belief_with_its_gradients(case):
+def test_a_posterior_without_a_network_is_the_belief_with_its_gradients(case):
     name, options, kind = CURVED[case]
     fitted = as_tanh(fit(name, **options)) if options.get("epochs") else fit(name, **options)
     weights = np.linspace(0.5, 2.0, len(POINTS)), np.linspace(-1.0, 1.0, len(POINTS))
     for belief in (fitted, fitted.scaled(1.7)):
-        readout = readout_of(belief)
-        assert type(readout) is kind
-        assert readout.n_inputs == 2
+        posterior = belief.posterior()
+        assert type(posterior) is kind
+        assert posterior.n_inputs == 2
         local = belief.differentiate(POINTS)
-        mean, std = readout.moments(POINTS)
+        mean, std = posterior.moments(POINTS)
         assert np.allclose(mean, local.mean, rtol=1e-11)
         assert np.allclose(std, local.std, atol=1e-10 * np.abs(local.std).max(), rtol=1e-9)
-        gradient = readout.pull_moments(POINTS, *weights)
+        gradient = posterior.pull_moments(POINTS, *weights)
         expected = weights[0][:, None] * local.mean_gradient
         expected = expected + weights[1][:, None] * local.std_gradient
         assert np.allclose(gradient, expected, atol=1e-7 * np.abs(expected).max())
         if Capability.MEMBERS in belief.capabilities:
-            members = readout_of(belief, members=True)
+            members = belief.posterior(members=True)
             assert np.allclose(members.members(POINTS), belief.members(POINTS), rtol=1e-11)
             shares = np.linspace(-1.0, 1.0, 50 * members.members(POINTS).shape[1]).reshape(50, -1)
             pulled = (shares[:, :, None] * belief.member_gradients(POINTS)).sum(axis=1)
@@ -175,10 +174,10 @@ def test_a_readout_without_a_network_is_the_belief_with_its_gradients(case):
 
 def test_curved_beliefs_without_bounds_are_refused():
     with pytest.raises(UnsupportedError, match="sum of many waves"):
-        readout_of(fit("gp").draw(1))
+        fit("gp").draw(1).posterior()
     with pytest.raises(UnsupportedError, match="matern with nu"):
-        readout_of(fit("gp", kernel="matern", nu=1.7))
+        fit("gp", kernel="matern", nu=1.7).posterior()
     with pytest.raises(UnsupportedError, match="one hidden layer"):
-        readout_of(as_tanh(fit("deep_ensemble", hidden=(4, 4), epochs=2)))
+        as_tanh(fit("deep_ensemble", hidden=(4, 4), epochs=2)).posterior()
     with pytest.raises(UnsupportedError, match="std or variance"):
-        readout_of(fit("elm", **TANH, spread="mad"))
+        fit("elm", **TANH, spread="mad").posterior()

@@ -90,7 +90,7 @@ def on_a_terminal(folder: Path, *arguments: str) -> str:
             cwd=folder,
             stderr=end,
             stdout=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "TERM": "xterm"},
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "TERM": "xterm"},
         )
         os.close(end)
         parts = []

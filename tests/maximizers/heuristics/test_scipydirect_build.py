@@ -1,4 +1,4 @@
-"""What holds for scipydirect, and the known defects that any user of it must guard against.
+"""What holds for scipydirect: the contract, and defects that any user of it must guard against.
 
 docs/build_scipydirect.sh compiles the package; plain pip cannot.
 """
@@ -7,9 +7,14 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
+
+import nnbo_mip as nm
+from nnbo_mip.maximizers import Maximizer
+from nnbo_mip.testing.maximizer_contract import MaximizerContract
 
 if sys.version_info >= (3, 12):
     pytest.skip("scipydirect cannot be built for Python 3.12 and later", allow_module_level=True)
@@ -24,6 +29,11 @@ MINIMUM = 1.0
 LOWER = np.array([-1.0, -2.0])
 UPPER = np.array([2.0, 3.0])
 BOUNDS = np.column_stack([LOWER, UPPER])
+
+
+class TestScipyDirect(MaximizerContract):
+    def make(self, **options: Any) -> Maximizer:
+        return nm.maximizers.create("scipydirect", **{"evaluations": 400, **options})
 
 
 def shifted_quadratic(x: np.ndarray) -> float:
