@@ -96,14 +96,10 @@ def check(
     subject, seed = _subject(certificate, network), as_seed(seed)
     with reporting(progress, _sign(certificate)) as callback:
         whole = None if callback is None else _clocked(callback, started, deadline)
-<<<<<<< HEAD
         asked = _Asked(given, certificate.version, False, deadline, seed, whole)
         verdict, reason = _judge(certificate, subject, asked)
-=======
-        verdict, reason = _judge(certificate, subject, given, deadline, seed, whole)
     if isinstance(subject, Network) and subject.unverified:
         reason = f"{reason} Warning: {subject.unverified}"
->>>>>>> main
     return CheckResult(verdict, reason, time.perf_counter() - started)
 
 

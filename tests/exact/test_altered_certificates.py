@@ -65,6 +65,7 @@ FIELDS = {
     "seed": INFORMATION,
     "seconds": INFORMATION,
     "counters": INFORMATION,
+    "unverified": INFORMATION,
     "sub_certificates": "proven",
     "head": "compared",
     "readout": "compared",

@@ -82,21 +82,18 @@ class Certificate:
         Class and numbers of the head that was maximized; None for an output of the network.
     readout : mapping or None
         Kind, numbers and SHA-256 of the matrices of the readout that the head reads.
-<<<<<<< HEAD
     version : int
         Version of the file's format, which says how fingerprints are computed: 2, or 1 for
         certificates of earlier releases.
-=======
     unverified : str or None
         What is said of a network that was imported without comparison; see `Network`.
->>>>>>> main
     digest : str
         SHA-256 of everything above; computed when left out.
 
     Notes
     -----
-    `engine`, `solver`, `solver_version`, `nnbo_mip_version`, `float32_difference`, `seed`,
-    `seconds` and `counters` are information: `check` neither proves nor repeats them.
+    `engine`, `solver`, `solver_version`, `nnbo_mip_version`, `float32_difference`, `unverified`,
+    `seed`, `seconds` and `counters` are information: `check` neither proves nor repeats them.
     """
 
     direction: Direction
@@ -124,11 +121,8 @@ class Certificate:
     sub_certificates: tuple[Certificate, ...] = ()
     head: Mapping[str, Any] | None = None
     readout: Mapping[str, Any] | None = None
-<<<<<<< HEAD
     version: int = certificate_format.VERSION
-=======
     unverified: str | None = None
->>>>>>> main
     digest: str = ""
 
     def __post_init__(self) -> None:

@@ -121,13 +121,8 @@ def _decoded(document: Any, certificate: type[Certificate], nesting: int) -> dic
             "read it with the release of nnbo_mip that wrote it."
         )
     names = {entry.name for entry in fields(certificate)}
-<<<<<<< HEAD
-    missing = names - set(document) - set(ONLY_OF_HEADS)
-    unknown = set(document) - names - {"format"}
-=======
     missing = names - set(document) - set(OPTIONAL)
-    unknown = set(document) - names - {"format", "version"}
->>>>>>> main
+    unknown = set(document) - names - {"format"}
     if missing or unknown:
         raise FileFormatError(
             f"a certificate has a fixed set of fields; missing {sorted(missing)}, unknown "
