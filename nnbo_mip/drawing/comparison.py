@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nnbo_mip.drawing.figures import check_can_draw, new_figure, save
 from nnbo_mip.drawing.landscape import Landscape
 from nnbo_mip.drawing.marks import Mark, marks
+from nnbo_mip.exact.search.rounding import text_above
 from nnbo_mip.maximizers.comparison import Comparison, ComparisonRow, miss_distance
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def _proven(comparison: Comparison) -> str:
     if not math.isfinite(comparison.bound):
         return "no bound was proven"
     closed = "" if comparison.certified else ", gap open"
-    return f"proven (dashed): no point is above {comparison.bound:.6g}{closed}"
+    return f"proven (dashed): no point is above {text_above(comparison.bound, 6)}{closed}"
 
 
 # -- distances and time -----------------------------------------------------------------
