@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Literal, TypeAlias
@@ -32,7 +33,8 @@ class Measure(StrEnum):
     NATURAL = "natural"
     """``gap * max(1, |value|)``: networks, means, confidence bounds."""
     SCORE = "score"
-    """``gap * max(1e-4, |value|)``: scores that are not negative, and often small."""
+    """``gap * max(1e-4, |value|)``, or one unit in the last place where that is more: scores that
+    are not negative, and often small. A bound that is exact but for its last rounding is closed."""
     LOGARITHM = "logarithm"
     """``gap``: differences of logarithms are relative as they are."""
 
@@ -40,4 +42,6 @@ class Measure(StrEnum):
         """Return how far the bound may be above a value."""
         if self is Measure.LOGARITHM:
             return gap
-        return gap * max(1.0 if self is Measure.NATURAL else SMALLEST_UNIT, abs(value))
+        if self is Measure.NATURAL:
+            return gap * max(1.0, abs(value))
+        return max(gap * max(SMALLEST_UNIT, abs(value)), math.ulp(value))
