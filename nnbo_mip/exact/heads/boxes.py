@@ -25,8 +25,8 @@ from nnbo_mip.exact.trees.search import climb as climb_cells
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.posteriors.readouts import NetworkReadout, PlainReadout
-from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
+from nnbo_mip.scores.posteriors.readouts import PlainReadout
+from nnbo_mip.scores.storage import network_of
 from nnbo_mip.space.domain import Domain
 
 __all__ = [
@@ -56,7 +56,7 @@ class HeadBoxSearch(RelaxedSearch):
 
     def __init__(self, boxed: Boxed, options: BoxOptions, monitor: Monitor) -> None:
         problem = boxed.problem
-        if isinstance(problem.readout, NetworkReadout):
+        if network_of(problem.readout) is not None:
             with monitor.clock_stopped():
                 load_kernels()
         relaxer = boxed.relaxer
@@ -72,7 +72,7 @@ class HeadBoxSearch(RelaxedSearch):
 
 def search_of(boxed: Boxed, options: BoxOptions, monitor: Monitor) -> HeadBoxSearch | TreeSearch:
     """Return the search over boxes of a problem: those of trees end at thresholds."""
-    if isinstance(boxed.problem.readout, TreeReadout):
+    if boxed.problem.readout.forest is not None:
         return TreeSearch(boxed.problem, options, monitor)
     return HeadBoxSearch(boxed, options, monitor)
 
@@ -86,7 +86,7 @@ def solve(problem: HeadProblem, options: BoxOptions, monitor: Monitor) -> Search
 def bound_of_domain(boxed: Boxed, monitor: Monitor) -> float:
     """Return the bound of one relaxation over the whole box; ``inf`` where there is none."""
     problem = boxed.problem
-    if isinstance(problem.readout, TreeReadout):
+    if problem.readout.forest is not None:
         search = TreeSearch(problem, BoxOptions(), monitor)
         return search.bound_once() if search.is_useful else math.inf
     relaxer, domain = boxed.relaxer, problem.domain
@@ -103,8 +103,9 @@ def bound_of_domain(boxed: Boxed, monitor: Monitor) -> float:
 
 def climb_of(problem: HeadProblem, monitor: Monitor, seed: int) -> None:
     """Offer good admissible points to a monitor."""
-    if isinstance(problem.readout, TreeReadout):
-        climb_cells(problem, TreeCells(problem.readout.trees, problem.domain), monitor, seed)
+    forest = problem.readout.forest
+    if forest is not None:
+        climb_cells(problem, TreeCells(forest, problem.domain), monitor, seed)
     else:
         climb(problem, monitor, seed=seed)
 

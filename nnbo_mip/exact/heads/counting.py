@@ -40,11 +40,12 @@ SPENT = 0.25
 
 def why_not(problem: HeadProblem) -> str:
     """Return why this way does not apply, in a sentence; empty where it does."""
-    if not (isinstance(problem.head, EmpiricalImprovement) and problem.head.kind == "pi"):
+    parts = problem.parts(EmpiricalImprovement, MembersReadout)
+    if parts is not None and parts[0].kind == "pi":
+        return ""
+    if problem.head.name != "empirical_pi":
         return "the head does not count members."
-    if not isinstance(problem.readout, MembersReadout):
-        return "the readout has no members that are networks of ReLUs."
-    return ""
+    return "the readout has no members that are networks of ReLUs."
 
 
 def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> SearchResult:
@@ -52,9 +53,9 @@ def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> S
     reason = why_not(problem)
     if reason:
         raise UnsupportedError(f"members must be counted; {reason}")
-    head, readout = problem.head, problem.readout
-    assert isinstance(head, EmpiricalImprovement)
-    assert isinstance(readout, MembersReadout)
+    parts = problem.parts(EmpiricalImprovement, MembersReadout)
+    assert parts is not None
+    head, readout = parts
     offer_sample(problem, monitor, options.seed)
     sequence = Sequence(options, monitor)
     count = len(readout.names)

@@ -40,7 +40,6 @@ from nnbo_mip.exact.scores.answer import answer
 from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.result import Proof, SearchResult, Step
-from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
 from nnbo_mip.space.domain import Domain
 
 METHODS = ("auto", "mip", "bab", "enumerate")
@@ -92,7 +91,7 @@ class Ways:
     def why_not(self, method: str) -> str:
         """Return why a method cannot maximize the head, in a sentence; empty where it can."""
         problem = self.problem
-        if method == "enumerate" and isinstance(problem.readout, TreeReadout):
+        if method == "enumerate" and problem.readout.forest is not None:
             return 'trees are not enumerated but searched by boxes; take "bab" or "auto".'
         if self.sequence is not None:
             return _why_not_listed(problem.domain) if method == "enumerate" else ""

@@ -245,9 +245,10 @@ def raw_of(network: Network) -> Affine:
 
 def why_not(problem: HeadProblem) -> str:
     """Return why this way does not apply, in a sentence; empty where it does."""
-    if not (isinstance(problem.head, LinearHead) and isinstance(problem.readout, SmoothReadout)):
+    parts = problem.parts(LinearHead, SmoothReadout)
+    if parts is None:
         return "tangents serve linear heads on a smooth readout."
-    if problem.head.std_weight < 0.0:
+    if parts[0].std_weight < 0.0:
         return "a negative weight of a concave std makes a convex sum; take boxes."
     return ""
 
@@ -257,9 +258,9 @@ def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> S
     reason = why_not(problem)
     if reason:
         raise UnsupportedError(f"tangents must apply to the head; {reason}")
-    head, readout = problem.head, problem.readout
-    assert isinstance(head, LinearHead)
-    assert isinstance(readout, SmoothReadout)
+    parts = problem.parts(LinearHead, SmoothReadout)
+    assert parts is not None
+    head, readout = parts
     sequence = Sequence(options, monitor)
     plane = SmoothPlane(readout, problem.domain, sequence)
     whole_gap = allowance_of(monitor, head.constant)

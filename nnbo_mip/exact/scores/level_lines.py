@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import singledispatch
 
 import numpy as np
 
@@ -54,6 +55,7 @@ class LevelLines:
     limit: FloatArray
 
 
+@singledispatch
 def level_lines(head: MomentHead, low: FloatArray, high: FloatArray, level: float) -> LevelLines:
     """Return half-planes below a level.
 
@@ -65,29 +67,31 @@ def level_lines(head: MomentHead, low: FloatArray, high: FloatArray, level: floa
     level : float
         Below the largest score; -inf gives lines that nothing satisfies.
     """
-    one = np.ones(len(low))
-    if isinstance(head, LinearHead):
-        limit = level - head.constant
-        if level > -math.inf:
-            limit -= ROUNDING * (abs(level) + abs(head.constant))
-        return LevelLines(head.mean_weight * one, head.std_weight * one, limit * one)
-    if level == -math.inf:
-        return LevelLines(one, 0.0 * one, -np.inf * one)
-    if isinstance(head, RatioHead):
-        return _of_ratio(head, low, level)
-    if isinstance(head, ExpectedImprovement):
-        return _of_improvement(head, low, high, level)
-    if isinstance(head, AugmentedEI):
-        return _of_augmented(head, low, high, level)
-    if isinstance(head, QuantileImprovement):
-        return _of_quantile(head, low, high, level)
     raise UnsupportedError(
         f"boxes must know the level sets of a head; got a {type(head).__name__}; add its half-"
-        "planes to exact/heads/relaxers/level_lines.py."
+        "planes to exact/scores/level_lines.py."
     )
 
 
-def _of_ratio(head: RatioHead, low: FloatArray, level: float) -> LevelLines:
+@level_lines.register
+def _of_linear(head: LinearHead, low: FloatArray, high: FloatArray, level: float) -> LevelLines:
+    one = np.ones(len(low))
+    limit = level - head.constant
+    if level > -math.inf:
+        limit -= ROUNDING * (abs(level) + abs(head.constant))
+    return LevelLines(head.mean_weight * one, head.std_weight * one, limit * one)
+
+
+def _nothing(low: FloatArray) -> LevelLines:
+    """Return lines that nothing satisfies."""
+    one = np.ones(len(low))
+    return LevelLines(one, 0.0 * one, -np.inf * one)
+
+
+@level_lines.register
+def _of_ratio(head: RatioHead, low: FloatArray, high: FloatArray, level: float) -> LevelLines:
+    if level == -math.inf:
+        return _nothing(low)
     one = np.ones(len(low))
     t = head.ratio_at_level(level)
     if not math.isfinite(t):
@@ -102,9 +106,12 @@ def _below_at_zero(limit: FloatArray, low: FloatArray) -> FloatArray:
     return np.where(low > 0.0, limit, np.nextafter(limit, -np.inf))
 
 
+@level_lines.register
 def _of_improvement(
     head: ExpectedImprovement, low: FloatArray, high: FloatArray, level: float
 ) -> LevelLines:
+    if level == -math.inf:
+        return _nothing(low)
     scale = abs(head.threshold)
     margins = []
     for std in (low, high):
@@ -118,10 +125,10 @@ def _of_improvement(
     return _chord(head.threshold, low, high, *margins)
 
 
+@level_lines.register
 def _of_augmented(head: AugmentedEI, low: FloatArray, high: FloatArray, level: float) -> LevelLines:
-    one = np.ones(len(low))
     if level <= 0.0:
-        return LevelLines(one, 0.0 * one, -np.inf * one)
+        return _nothing(low)
     smallest = 1e-40 * max(head.noise, 1e-100)  # tangents at any point are below 1 / F
     at = np.maximum(0.5 * low + 0.5 * high, smallest)
     raised, slope = _raise_of(head.noise, at)
@@ -148,12 +155,13 @@ def _raise_of(noise: float, std: FloatArray) -> tuple[FloatArray, FloatArray]:
     return root * (root + ratio), slope
 
 
+@level_lines.register
 def _of_quantile(
     head: QuantileImprovement, low: FloatArray, high: FloatArray, level: float
 ) -> LevelLines:
     one = np.ones(len(low))
     if level <= 0.0:
-        return LevelLines(one, 0.0 * one, -np.inf * one)
+        return _nothing(low)
     (loss_low, spread_low), (loss_high, spread_high) = head.terms(low), head.terms(high)
     inner = _of_improvement(ExpectedImprovement(head.threshold), spread_low, spread_high, level)
     ends = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.posteriors.readouts import Readout
 from nnbo_mip.scores.storage import HEADS, READOUTS
 from nnbo_mip.space.domain import Domain
+
+H = TypeVar("H", bound=Head)
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +65,11 @@ class HeadProblem:
         """What is made of them."""
         return self.objective.head
 
+    def parts(self, head: type[H], posterior: type[R]) -> tuple[H, R] | None:
+        """Return head and posterior where they are of these classes; a way asks what it serves."""
+        mine, read = self.head, self.readout
+        return (mine, read) if isinstance(mine, head) and isinstance(read, posterior) else None
+
     @property
     def dimension(self) -> int:
         """d, the number of inputs."""
@@ -95,15 +103,11 @@ class HeadProblem:
 
     def values_and_gradients(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Values (n,) and gradients (n, d) of what is searched at points (n, d)."""
-        from nnbo_mip.exact.scores.slopes import gradients
-
-        return self.values(points), gradients(self, points)
+        return self.values(points), self.sought.gradient(points)
 
     def linearized(self, point: FloatArray) -> Problem:
         """Return the problem of a network that has the same slopes at a point."""
-        from nnbo_mip.exact.scores.slopes import linearized
-
-        return linearized(self, point)
+        return Problem(self.sought.tangent(point), self.domain)
 
     def score(self, point: npt.ArrayLike) -> float:
         """Score of the head itself at one point, evaluated alone."""

@@ -70,7 +70,7 @@ class Asking:
             extent = None  # there is nothing fresh: the whole space is searched
         try:
             given = self._given(state, stage, sample, len(design), extent)
-            result = Step(self._settings, given, callback).run()
+            result = Step.fit(self._settings, given, callback).run()
         except (TrainingError, SolverError, np.linalg.LinAlgError, ArithmeticError) as error:
             return self._extra(state, stage, f"no model chose this point: {error}"), None
         proposal = result.suggestion.proposal

@@ -58,6 +58,15 @@ class MaxValueEntropy(RatioHead):
         """``mes``."""
         return "mes"
 
+    @property
+    def largest_score(self) -> float:
+        """`CEILING`, and what its computation costs."""
+        return CEILING * (1.0 + 1e-12)
+
+    def of_margin(self) -> MaxValueEntropy:
+        """Return the same of the margin."""
+        return MaxValueEntropy(0.0)
+
     def __post_init__(self) -> None:
         """Refuse numbers that are none."""
         check_number("threshold", self.threshold)

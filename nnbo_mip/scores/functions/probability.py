@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -39,8 +38,6 @@ class ProbabilityOfImprovement(RatioHead):
         What has to be reached: incumbent + xi.
     """
 
-    largest_score: ClassVar[float] = 1.0
-
     threshold: float
 
     @property
@@ -52,6 +49,15 @@ class ProbabilityOfImprovement(RatioHead):
     def logarithm(self) -> LogProbability:
         """Log PI."""
         return LogProbability(self.threshold)
+
+    @property
+    def largest_score(self) -> float:
+        """That of a probability of 1."""
+        return 1.0
+
+    def of_margin(self) -> ProbabilityOfImprovement:
+        """Return the same of the margin."""
+        return ProbabilityOfImprovement(0.0)
 
     def __post_init__(self) -> None:
         """Refuse numbers that are none."""
@@ -98,8 +104,6 @@ class LogProbability(RatioHead):
         What has to be reached.
     """
 
-    largest_score: ClassVar[float] = 0.0
-
     threshold: float
 
     @property
@@ -111,6 +115,15 @@ class LogProbability(RatioHead):
     def is_logarithm(self) -> bool:
         """It is that of PI."""
         return True
+
+    @property
+    def largest_score(self) -> float:
+        """That of a probability of 1."""
+        return 0.0
+
+    def of_margin(self) -> LogProbability:
+        """Return the same of the margin."""
+        return LogProbability(0.0)
 
     def __post_init__(self) -> None:
         """Refuse numbers that are none."""

@@ -23,7 +23,13 @@ from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.checks import check_choice, check_number
 from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.network.graph.graph import Network
-from nnbo_mip.scores.base.spreads import std_of_features, std_of_members
+from nnbo_mip.network.graph.tree_arrays import TreeArrays
+from nnbo_mip.scores.base.spreads import (
+    slopes_by_features,
+    slopes_by_members,
+    std_of_features,
+    std_of_members,
+)
 
 POSITIVE = ("l_max", "variance_unit", "nu", "mixture", "amplitude")
 NOT_NEGATIVE = ("l_min", "factor", "noise", "reach")
@@ -60,9 +66,42 @@ class Readout(abc.ABC):
     def std(self, X: npt.ArrayLike) -> FloatArray:
         """Return the std (n,) at points (n, d)."""
 
+    @property
+    def has_members(self) -> bool:
+        """Whether `members` can be asked."""
+        return type(self).members is not Readout.members
+
+    @property
+    def forest(self) -> TreeArrays | None:
+        """The trees that it reads, None where it is a function of another kind."""
+        return None
+
     def moments(self, X: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return mean and std (n,) at points (n, d)."""
         return self.mean(X), self.std(X)
+
+    def pull_moments(self, X: FloatArray, by_mean: FloatArray, by_std: FloatArray) -> FloatArray:
+        """Return ``by_mean * mean gradient + by_std * std gradient`` (n, d) at points (n, d)."""
+        raise self._not_climbed()
+
+    def pull_members(self, X: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the sums (n, d) of the members' gradients with weights (n, M)."""
+        raise self._not_climbed()
+
+    def tangent_of_moments(self, X: FloatArray, by_mean: FloatArray, by_std: FloatArray) -> Network:
+        """Return a network of one output with the slopes of `pull_moments` at a point (1, d)."""
+        slope = self.pull_moments(X, by_mean, by_std)
+        return Network.from_layers([(slope, np.zeros(1))])
+
+    def tangent_of_members(self, X: FloatArray, weights: FloatArray) -> Network:
+        """Return a network of one output with the slopes of `pull_members` at a point (1, d)."""
+        return Network.from_layers([(self.pull_members(X, weights), np.zeros(1))])
+
+    def _not_climbed(self) -> UnsupportedError:
+        return UnsupportedError(
+            "a readout must know its slopes to be climbed; got a "
+            f"{type(self).__name__}; derive it from NetworkReadout or CurvedReadout."
+        )
 
     def members(self, X: npt.ArrayLike) -> FloatArray:
         """Return the members' predictions (n, M) at points (n, d)."""
@@ -116,6 +155,43 @@ class NetworkReadout(Readout):
         """Return the mean (n,) at points (n, d)."""
         return self.network.evaluate(X, "mean")
 
+    def pull_moments(self, X: FloatArray, by_mean: FloatArray, by_std: FloatArray) -> FloatArray:
+        """Return ``by_mean * mean gradient + by_std * std gradient`` (n, d) at points (n, d)."""
+        return self.network.pull_back(X, self._weights_of_moments(X, by_mean, by_std))
+
+    def pull_members(self, X: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the sums (n, d) of the members' gradients with weights (n, M)."""
+        return self.network.pull_back(X, self._weights_of_members(weights))
+
+    def tangent_of_moments(self, X: FloatArray, by_mean: FloatArray, by_std: FloatArray) -> Network:
+        """Return the sum of the outputs with the slopes of `pull_moments` at a point (1, d)."""
+        return self._weighted(self._weights_of_moments(X, by_mean, by_std)[0])
+
+    def tangent_of_members(self, X: FloatArray, weights: FloatArray) -> Network:
+        """Return the sum of the outputs with the slopes of `pull_members` at a point (1, d)."""
+        return self._weighted(self._weights_of_members(weights)[0])
+
+    def _weighted(self, weights: FloatArray) -> Network:
+        names = self.network.output_names
+        return self.network.objective(dict(zip(names, weights.tolist(), strict=True)))
+
+    def _weights_of_moments(
+        self, X: FloatArray, by_mean: FloatArray, by_std: FloatArray
+    ) -> FloatArray:
+        """Return the derivatives (n, m) by the outputs."""
+        weights = np.zeros((len(X), self.network.n_outputs))
+        self._add_std_weights(X, by_std, weights)
+        weights[:, self.network.output_index("mean")] += by_mean
+        return weights
+
+    def _weights_of_members(self, by_member: FloatArray) -> FloatArray:
+        """Return the derivatives (n, m) by the outputs."""
+        raise self._not_climbed()
+
+    def _add_std_weights(self, X: FloatArray, factors: FloatArray, weights: FloatArray) -> None:
+        """Add factors (n,) times the derivatives of the std by the outputs to weights (n, m)."""
+        raise self._not_climbed()
+
     @abc.abstractmethod
     def _reads(self) -> tuple[str, ...]:
         """Names of the outputs that are read."""
@@ -155,6 +231,10 @@ class PlainReadout(NetworkReadout):
         """Return the std (n,), which rounding may not take below zero."""
         return np.maximum(self.network.evaluate(X, "std"), 0.0)
 
+    def _add_std_weights(self, X: FloatArray, factors: FloatArray, weights: FloatArray) -> None:
+        positive = self.network.evaluate(X, "std") > 0.0
+        weights[:, self.network.output_index("std")] += factors * positive
+
     def _reads(self) -> tuple[str, ...]:
         return ("mean", "std")
 
@@ -188,6 +268,10 @@ class SmoothReadout(NetworkReadout):
         """Return the derivative of the std by r at values r >= 0."""
         exponent = (np.maximum(r, 0.0) + self.l_min) / self.l_max
         return np.asarray(self.factor * np.exp(-exponent))
+
+    def _add_std_weights(self, X: FloatArray, factors: FloatArray, weights: FloatArray) -> None:
+        raw = self.network.output_index("relu_raw")
+        weights[:, raw] += factors * self.slope_of(self.network.evaluate(X, "relu_raw"))
 
     def _reads(self) -> tuple[str, ...]:
         return ("mean", "relu_raw")
@@ -230,6 +314,19 @@ class MembersReadout(NetworkReadout):
         """Names of the members' outputs, in their order."""
         return self._numbered("member")
 
+    def _weights_of_members(self, by_member: FloatArray) -> FloatArray:
+        weights = np.zeros((len(by_member), self.network.n_outputs))
+        weights[:, self._indices] = by_member
+        return weights
+
+    def _add_std_weights(self, X: FloatArray, factors: FloatArray, weights: FloatArray) -> None:
+        slopes = slopes_by_members(self.members(X), self.spread, self.variance_unit, self.noise)
+        weights[:, self._indices] += factors[:, None] * slopes
+
+    @property
+    def _indices(self) -> list[int]:
+        return [self.network.output_index(name) for name in self.names]
+
     def _reads(self) -> tuple[str, ...]:
         return ("mean", "member0", *self.names)
 
@@ -267,6 +364,11 @@ class QuadraticReadout(NetworkReadout):
     def names(self) -> tuple[str, ...]:
         """Names of the features' outputs, in their order."""
         return self._numbered("feature")
+
+    def _add_std_weights(self, X: FloatArray, factors: FloatArray, weights: FloatArray) -> None:
+        index = [self.network.output_index(name) for name in self.names]
+        psi = self.network.evaluate(X)[:, index]
+        weights[:, index] += factors[:, None] * slopes_by_features(psi, self.root, self.noise)
 
     def _reads(self) -> tuple[str, ...]:
         return ("mean", "feature0", *self.names)
