@@ -40,6 +40,7 @@ from nnbo_mip.exact.scores.answer import answer
 from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.result import Proof, SearchResult, Step
+from nnbo_mip.scores.base.abstract import Shape
 from nnbo_mip.space.domain import Domain
 
 METHODS = ("auto", "mip", "bab", "enumerate")
@@ -64,7 +65,13 @@ INTERRUPTED = "the search was interrupted."
 
 Sequenced = Callable[[HeadProblem, SequenceOptions, Monitor], SearchResult]
 
-SEQUENCES = (linear, tangents, sandwich, ratio, counting, tree_sums)
+SEQUENCES = {
+    Shape.LINEAR: (linear, tangents, tree_sums),
+    Shape.CONVEX: (sandwich,),
+    Shape.RATIO: (ratio,),
+    Shape.EMPIRICAL: (linear, counting, tree_sums),
+}
+"""By what a head is: the first one that serves its posterior is taken."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +88,8 @@ class Ways:
     @cached_property
     def sequence(self) -> Sequenced | None:
         """The way through linear problems, if there is one."""
-        return next((way.solve for way in SEQUENCES if not way.why_not(self.problem)), None)
+        ways = SEQUENCES.get(self.problem.head.shape, ())
+        return next((way.solve for way in ways if not way.why_not(self.problem)), None)
 
     @cached_property
     def boxed(self) -> Boxed:
@@ -163,7 +171,7 @@ class _Turns:
         if self.sequence is None:
             return [self._all_boxes]
         only = self.options.method in ("mip", "enumerate") or self.ways.boxed.why_not
-        if only or not linear.why_not(self.problem):
+        if only or self.sequence is linear.solve:
             return [self._whole_sequence]
         first = partial(self._advance, BOXES_FIRST if free <= FEW_INPUTS else BOXES_SHORT)
         return [first, self._part_of_sequence, self._all_boxes]

@@ -20,8 +20,7 @@ from nnbo_mip.loop.record.state import Stage, State
 from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.loop.regions.regions import Extent
 from nnbo_mip.loop.settings.settings import Settings
-from nnbo_mip.loop.step.learning import learned
-from nnbo_mip.loop.step.sample import Sample
+from nnbo_mip.loop.step.sample import Sample, learned
 from nnbo_mip.loop.step.step import Step, StepInput, seeded
 from nnbo_mip.maximizers.base.proposal import Proposal
 from nnbo_mip.space.embedded.embedded_space import EmbeddedSpace

@@ -17,6 +17,7 @@ from nnbo_mip.core.arrays import BoolArray, FloatArray, IntArray
 from nnbo_mip.loop.record.observation import Observation
 from nnbo_mip.loop.warps.units import divided, in_units
 from nnbo_mip.loop.warps.warping import LARGEST, Inward, Outward, Warp, as_floats
+from nnbo_mip.surrogates.base.abstract import Belief, Surrogate
 
 HAIR = 1e-3
 """Part of their size by which failures are worse than values that are all equal."""
@@ -141,3 +142,19 @@ def best_and_spread(X: FloatArray, y: FloatArray, most: int) -> IntArray:
         distance = np.minimum(distance, np.square(X - X[farthest]).sum(axis=1))
         distance[farthest] = -1.0
     return np.array(chosen)
+
+
+def learned(surrogate: Surrogate, X: FloatArray, y: FloatArray, noise: FloatArray | None) -> Belief:
+    """Fit a surrogate.
+
+    Parameters
+    ----------
+    surrogate : Surrogate
+    X, y : (n, d) and (n,) arrays
+        Points and values, larger is better.
+    noise : (n,) array or None
+        Deviations of the values; NaN where none was told, which counts as zero.
+    """
+    if noise is None or not surrogate.weighs_noise:
+        return surrogate.fit(X, y)
+    return surrogate.fit_with_noise(X, y, np.nan_to_num(noise))

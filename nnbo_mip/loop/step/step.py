@@ -30,12 +30,11 @@ from nnbo_mip.loop.regions.box import region_of_step
 from nnbo_mip.loop.regions.regions import Extent
 from nnbo_mip.loop.settings.settings import Settings
 from nnbo_mip.loop.step.answer import suggested
-from nnbo_mip.loop.step.learning import learned
-from nnbo_mip.loop.step.sample import Sample
+from nnbo_mip.loop.step.sample import Sample, learned
 from nnbo_mip.maximizers.base.abstract import Request
 from nnbo_mip.maximizers.base.proposal import Proposal
 from nnbo_mip.maximizers.base.target import Target
-from nnbo_mip.maximizers.heuristics.warm_start import ASCENTS
+from nnbo_mip.maximizers.exact import ASCENTS
 from nnbo_mip.maximizers.maximize import maximize
 from nnbo_mip.space.embedded.embedded_space import EmbeddedSpace
 from nnbo_mip.surrogates.base.abstract import Belief, Capability

@@ -7,9 +7,9 @@ from itertools import pairwise
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.exact.bounds.planes import Conditions, conditions
 from nnbo_mip.exact.bounds.row_relaxation import Rows
 from nnbo_mip.exact.heads.relaxers.spreads import SpreadRelaxer
-from nnbo_mip.exact.scores.conditions import Conditions, conditions
 from nnbo_mip.exact.scores.level_lines import LevelLines, level_lines
 from nnbo_mip.scores.base.abstract import MomentHead, Shape
 from nnbo_mip.scores.functions.linear import LinearHead
