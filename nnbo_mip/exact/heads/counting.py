@@ -19,8 +19,7 @@ import numpy as np
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.heads.sandwich import offer_sample
 from nnbo_mip.exact.heads.sequence import Outputs, Sequence, SequenceOptions, appended
-from nnbo_mip.exact.scores.answer import assemble
-from nnbo_mip.exact.scores.problem import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem, assemble
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.result import SearchResult
 from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, rounded_up

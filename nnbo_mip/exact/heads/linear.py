@@ -21,8 +21,7 @@ from nnbo_mip.exact.heads.sequence import (
     SequenceOptions,
     appended,
 )
-from nnbo_mip.exact.scores.answer import assemble
-from nnbo_mip.exact.scores.problem import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem, assemble
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.result import SearchResult, Step
 from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, sum_above

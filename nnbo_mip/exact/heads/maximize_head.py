@@ -34,10 +34,9 @@ from nnbo_mip.exact.heads import (
     tangents,
     tree_sums,
 )
-from nnbo_mip.exact.heads.relaxers.choice import Boxed
+from nnbo_mip.exact.heads.boxes import Boxed
 from nnbo_mip.exact.heads.sequence import SequenceOptions
-from nnbo_mip.exact.scores.answer import answer
-from nnbo_mip.exact.scores.problem import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem, answer
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.result import Proof, SearchResult, Step
 from nnbo_mip.scores.base.abstract import Shape

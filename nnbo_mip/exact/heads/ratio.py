@@ -31,8 +31,7 @@ from nnbo_mip.exact.heads.moments import Plane, RawPlane
 from nnbo_mip.exact.heads.plane_score import SCORE_ERROR
 from nnbo_mip.exact.heads.sandwich import Sandwich, offer_sample, plane_of, why_no_plane
 from nnbo_mip.exact.heads.sequence import Sequence, SequenceOptions
-from nnbo_mip.exact.scores.answer import assemble
-from nnbo_mip.exact.scores.problem import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem, assemble
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.result import Proof, SearchResult
 from nnbo_mip.exact.search.rounding import rounded_up

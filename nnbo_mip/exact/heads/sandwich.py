@@ -36,8 +36,7 @@ from nnbo_mip.exact.heads.plane_score import Score, marginal
 from nnbo_mip.exact.heads.polygon import Corner, Line, Polygon, as_array
 from nnbo_mip.exact.heads.sequence import Sequence, SequenceOptions
 from nnbo_mip.exact.heads.tangents import SmoothPlane
-from nnbo_mip.exact.scores.answer import assemble, joint_kind
-from nnbo_mip.exact.scores.problem import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem, assemble, joint_kind
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.result import Proof, SearchResult
 from nnbo_mip.scores.base.abstract import Shape

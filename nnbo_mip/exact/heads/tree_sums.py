@@ -27,8 +27,7 @@ from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.mip.emptiness import is_empty
 from nnbo_mip.exact.mip.judge import WITNESS_TOLERANCE
 from nnbo_mip.exact.mip.mip import CLAIM_SHARE, proof_of
-from nnbo_mip.exact.scores.answer import assemble
-from nnbo_mip.exact.scores.problem import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem, assemble
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.result import Proof, SearchResult, Step
 from nnbo_mip.exact.search.rounding import sum_above

@@ -20,7 +20,7 @@ from nnbo_mip.lab.run.unit_run import Modelled
 from nnbo_mip.lab.store.results import Results
 from nnbo_mip.loop.designs.designs import design_of
 from nnbo_mip.loop.record.suggestion import Suggestion
-from nnbo_mip.loop.warps.units import exponent_of_unit
+from nnbo_mip.loop.warps.warping import exponent_of_unit
 from nnbo_mip.maximizers.base.abstract import Maximizer, Request
 from nnbo_mip.maximizers.base.catalogue import registry as maximizers
 from nnbo_mip.maximizers.base.proposal import Proposal

@@ -15,8 +15,7 @@ import numpy as np
 
 from nnbo_mip.core.arrays import BoolArray, FloatArray, IntArray
 from nnbo_mip.loop.record.observation import Observation
-from nnbo_mip.loop.warps.units import divided, in_units
-from nnbo_mip.loop.warps.warping import LARGEST, Inward, Outward, Warp, as_floats
+from nnbo_mip.loop.warps.warping import LARGEST, Inward, Outward, Warp, as_floats, divided, in_units
 from nnbo_mip.surrogates.base.abstract import Belief, Surrogate
 
 HAIR = 1e-3

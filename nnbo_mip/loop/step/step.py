@@ -21,8 +21,8 @@ from nnbo_mip.acquisitions.base.scorer import Scorer
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.core.progress import Progress, ProgressCallback
-from nnbo_mip.loop.policies.clearing import Quick, cleared
 from nnbo_mip.loop.policies.escape import Escaped
+from nnbo_mip.loop.policies.exclude import Quick, cleared
 from nnbo_mip.loop.policies.seeds import Purpose, seed_for
 from nnbo_mip.loop.record.region_box import RegionBox
 from nnbo_mip.loop.record.suggestion import Suggestion

@@ -15,9 +15,9 @@ from nnbo_mip.exact.bounds.unit_relaxation import UnitRows
 from nnbo_mip.exact.checking.heads.choice import score_bounder
 from nnbo_mip.exact.checking.heads.outputs import OutputBounder
 from nnbo_mip.exact.checking.heads.stds import std_bounder
+from nnbo_mip.exact.heads.boxes import relaxer_of
 from nnbo_mip.exact.heads.certification import certificate_of
 from nnbo_mip.exact.heads.maximize_head import maximize_head, why_not
-from nnbo_mip.exact.heads.relaxers.choice import relaxer_of
 from nnbo_mip.exact.heads.relaxers.spreads import is_sum_of_units, spread_relaxer
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.scores.problem import HeadProblem

@@ -13,7 +13,7 @@ from scipy.stats import norm
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.heads import sandwich, sequence
 from nnbo_mip.exact.heads.sequence import Sequence, SequenceOptions
-from nnbo_mip.exact.scores.answer import Step
+from nnbo_mip.exact.scores.problem import Step
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.network.graph.builder import GraphBuilder
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement

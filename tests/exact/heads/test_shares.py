@@ -11,9 +11,9 @@ import pytest
 
 from nnbo_mip.exact.checking.heads.choice import score_bounder
 from nnbo_mip.exact.checking.heads.scores import share_ends
+from nnbo_mip.exact.heads.boxes import relaxer_of
 from nnbo_mip.exact.heads.certification import certificate_of
 from nnbo_mip.exact.heads.maximize_head import maximize_head
-from nnbo_mip.exact.heads.relaxers.choice import relaxer_of
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor

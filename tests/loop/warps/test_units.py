@@ -10,8 +10,13 @@ import pytest
 
 import nnbo_mip as nm
 from nnbo_mip.loop.settings.settings import DOORS
-from nnbo_mip.loop.warps.units import LARGEST_EXPONENT, exponent_of_unit, in_units
-from nnbo_mip.loop.warps.warping import root_mean_square, warp_of
+from nnbo_mip.loop.warps.warping import (
+    LARGEST_EXPONENT,
+    exponent_of_unit,
+    in_units,
+    root_mean_square,
+    warp_of,
+)
 
 FAR = [-1000, -700, 700, 1020]
 VALUES = np.array([-3.0, 0.25, 0.5, 1.0, 2.0, 3.5])
