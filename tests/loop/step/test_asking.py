@@ -254,7 +254,8 @@ def test_a_quick_search_that_the_clock_ended_is_said(monkeypatch: pytest.MonkeyP
     quick = step.ASCENTS.maximize
 
     def cut_short(self: Any, target: Any, request: Any) -> Proposal:
-        return replace(quick(target, request), time_limited=True)
+        made = quick(target, request)
+        return replace(made, found=replace(made.found, time_limited=True))
 
     options = {"surrogate": "gp", "maximizer": "bab"}
     whole, cut = optimizer(**options), optimizer(**options)
@@ -412,7 +413,9 @@ def test_ctrl_c_during_the_ascents_of_an_ask_ends_it(
     quick, whole, limits = step.ASCENTS.maximize, step.maximize, []
 
     def interrupted(self: Any, target: Any, request: Any) -> Proposal:
-        return replace(quick(target, request), time_limited=True, interrupted=True)
+        made = quick(target, request)
+        found = replace(made.found, time_limited=True)
+        return replace(made, found=found, interrupted=True)
 
     def recorded(*arguments: Any, **options: Any) -> Proposal:
         limits.append(options["time_limit"])
