@@ -12,14 +12,21 @@ from __future__ import annotations
 
 import abc
 from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.arrays import FloatArray, IntArray
 from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.network.graph.graph import Network
-from nnbo_mip.scores.base.spreads import std_of_features, std_of_members
+from nnbo_mip.scores.base.spreads import (
+    slopes_by_features,
+    slopes_by_members,
+    std_of_features,
+    std_of_members,
+)
 
 
 class Readout(abc.ABC):
@@ -60,6 +67,9 @@ class NetworkReadout(Readout):
         Its named outputs are what is read.
     """
 
+    std_output: ClassVar[str | None] = None
+    """The output that the std is read from; all of them where it is None."""
+
     network: Network
 
     def __post_init__(self) -> None:
@@ -78,6 +88,28 @@ class NetworkReadout(Readout):
     def mean(self, X: npt.ArrayLike) -> FloatArray:
         """Return the mean (n,) at points (n, d)."""
         return self.network.evaluate(X, "mean")
+
+    def std(self, X: npt.ArrayLike) -> FloatArray:
+        """Return the std (n,) at points (n, d)."""
+        return self.std_from(self.network.evaluate(X, self.std_output))
+
+    def moments(self, X: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return mean and std (n,) at points (n, d) from one pass."""
+        mean, read = self.network.evaluate_together(X, ("mean", self.std_output))
+        return mean, self.std_from(read)
+
+    @abc.abstractmethod
+    def std_from(self, read: FloatArray) -> FloatArray:
+        """Return the std (n,) from the values of `std_output`."""
+
+    @abc.abstractmethod
+    def std_slopes(self, read: FloatArray) -> FloatArray:
+        """Return the derivatives (n, k) of the std by the outputs `columns` from those values."""
+
+    @cached_property
+    def columns(self) -> IntArray:
+        """Rows (k,) of what the std depends on among the network's outputs."""
+        return np.array([self.network.output_index(self.std_output)])
 
     @abc.abstractmethod
     def _reads(self) -> tuple[str, ...]:
@@ -103,9 +135,15 @@ class CurvedReadout(Readout):
 class PlainReadout(NetworkReadout):
     """Mean and std are outputs: NOMU under clip, mean absolute deviation of members."""
 
-    def std(self, X: npt.ArrayLike) -> FloatArray:
+    std_output = "std"
+
+    def std_from(self, read: FloatArray) -> FloatArray:
         """Return the std (n,), which rounding may not take below zero."""
-        return np.maximum(self.network.evaluate(X, "std"), 0.0)
+        return np.maximum(read, 0.0)
+
+    def std_slopes(self, read: FloatArray) -> FloatArray:
+        """Return 1 (n, 1) where the output is positive."""
+        return np.asarray(read[:, None] > 0.0, dtype=np.float64)
 
     def _reads(self) -> tuple[str, ...]:
         return ("mean", "std")
@@ -123,13 +161,19 @@ class SmoothReadout(NetworkReadout):
         Units of y and the outside scale.
     """
 
+    std_output = "relu_raw"
+
     l_min: float
     l_max: float
     factor: float
 
-    def std(self, X: npt.ArrayLike) -> FloatArray:
-        """Return the std (n,)."""
-        return self.std_of(self.network.evaluate(X, "relu_raw"))
+    def std_from(self, read: FloatArray) -> FloatArray:
+        """Return the std (n,) at raw values."""
+        return self.std_of(read)
+
+    def std_slopes(self, read: FloatArray) -> FloatArray:
+        """Return the slopes (n, 1) at raw values."""
+        return self.slope_of(read)[:, None]
 
     def std_of(self, r: npt.ArrayLike) -> FloatArray:
         """Return the std at values r = relu(raw)."""
@@ -164,24 +208,33 @@ class MembersReadout(NetworkReadout):
     variance_unit: float = 1.0
     noise: float = 0.0
 
-    def std(self, X: npt.ArrayLike) -> FloatArray:
+    def std_from(self, read: FloatArray) -> FloatArray:
         """Return the spread (n,), with the noise."""
-        return self.std_of(self.members(X))
+        return self.std_of(read[:, self.columns])
+
+    def std_slopes(self, read: FloatArray) -> FloatArray:
+        """Return the slopes (n, M) by the members."""
+        members = np.asarray(read[:, self.columns])
+        return slopes_by_members(members, self.spread, self.variance_unit, self.noise)
 
     def members(self, X: npt.ArrayLike) -> FloatArray:
         """Return the members' predictions (n, M)."""
-        outputs = self.network.evaluate(X)
-        return np.asarray(outputs[:, [self.network.output_index(name) for name in self.names]])
+        return np.asarray(self.network.evaluate(X)[:, self.columns])
 
     def std_of(self, members: FloatArray) -> FloatArray:
         """Return the std of predictions (n, M)."""
         return std_of_members(members, self.spread, self.variance_unit, self.noise)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the members' outputs, in their order."""
         found = [name for name in self.network.output_names if name.startswith("member")]
         return tuple(sorted(found, key=lambda name: int(name.removeprefix("member"))))
+
+    @cached_property
+    def columns(self) -> IntArray:
+        """Rows of the members (M,) among the network's outputs."""
+        return np.array([self.network.output_index(name) for name in self.names])
 
     def _reads(self) -> tuple[str, ...]:
         return ("mean", "member0")
@@ -202,17 +255,24 @@ class QuadraticReadout(NetworkReadout):
     root: FloatArray
     noise: float = 0.0
 
-    def std(self, X: npt.ArrayLike) -> FloatArray:
-        """Return the std (n,)."""
-        outputs = self.network.evaluate(X)
-        psi = outputs[:, [self.network.output_index(name) for name in self.names]]
-        return std_of_features(psi, self.root, self.noise)
+    def std_from(self, read: FloatArray) -> FloatArray:
+        """Return the std (n,), with the noise."""
+        return std_of_features(read[:, self.columns], self.root, self.noise)
 
-    @property
+    def std_slopes(self, read: FloatArray) -> FloatArray:
+        """Return the slopes (n, k) by the features."""
+        return slopes_by_features(read[:, self.columns], self.root, self.noise)
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the features' outputs, in their order."""
         found = [name for name in self.network.output_names if name.startswith("feature")]
         return tuple(sorted(found, key=lambda name: int(name.removeprefix("feature"))))
+
+    @cached_property
+    def columns(self) -> IntArray:
+        """Rows of the features (k,) among the network's outputs."""
+        return np.array([self.network.output_index(name) for name in self.names])
 
     def _reads(self) -> tuple[str, ...]:
         return ("mean", "feature0")
