@@ -31,7 +31,7 @@ def gradients(problem: HeadProblem, points: FloatArray) -> FloatArray:
     if isinstance(head, MemberHead):
         return readout.pull_members(points, member_weights(head, readout.members(points)))
     assert isinstance(head, MomentHead)
-    return readout.pull_moments(points, *head.gradient(*readout.moments(points)))
+    return readout.pull_moments(points, head.gradient)
 
 
 def linearized(problem: HeadProblem, point: FloatArray) -> Problem:

@@ -11,6 +11,7 @@ A head on a readout is what the exact maximizers see of an acquisition on a beli
 from __future__ import annotations
 
 import abc
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -27,6 +28,9 @@ from nnbo_mip.scores.base.spreads import (
     std_of_features,
     std_of_members,
 )
+
+MomentSlopes = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+"""From mean and std (n,) to the derivatives (n,) of a function by them."""
 
 
 class Readout(abc.ABC):
@@ -120,8 +124,8 @@ class CurvedReadout(Readout):
     """A readout of smooth functions, which knows its own gradients."""
 
     @abc.abstractmethod
-    def pull_moments(self, X: FloatArray, by_mean: FloatArray, by_std: FloatArray) -> FloatArray:
-        """Return ``by_mean * mean gradient + by_std * std gradient`` (n, d) at points (n, d)."""
+    def pull_moments(self, X: FloatArray, slopes: MomentSlopes) -> FloatArray:
+        """Return the gradients (n, d) of a function of mean and std at points (n, d)."""
 
     def pull_members(self, X: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the sums (n, d) of the members' gradients with weights (n, M)."""
