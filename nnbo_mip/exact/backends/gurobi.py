@@ -59,6 +59,7 @@ class Gurobi(Backend):
     name = "gurobi"
     proves = True
     supports_sos1 = True
+    formulation = "sos1"
     package = "gurobipy"
     extra = "gurobi"
     licensed = True
