@@ -86,7 +86,7 @@ def _imports(package: str) -> Iterator[Import]:
 
 def room(module: str) -> str:
     """Return the first folder below the package."""
-    return (module.split(".") + [""])[1]
+    return [*module.split("."), ""][1]
 
 
 def sub_room(module: str) -> str:

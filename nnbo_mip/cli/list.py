@@ -26,7 +26,7 @@ CATALOGUES = {
     "surrogates": "nnbo_mip.surrogates.base.families",
     "acquisitions": "nnbo_mip.acquisitions.base.catalogue",
     "maximizers": "nnbo_mip.maximizers.base.catalogue",
-    "backends": "nnbo_mip.exact.backends.registry",
+    "backends": "nnbo_mip.exact.backends.catalogue",
 }
 
 

@@ -143,7 +143,7 @@ class _Request:
 def check_solver(solver: object, method: str) -> str:
     """Refuse unknown solvers, and missing ones that were asked for by name."""
     from nnbo_mip.exact.backends.base import DEFAULT
-    from nnbo_mip.exact.backends.registry import get_backend
+    from nnbo_mip.exact.backends.catalogue import get_backend
 
     backend = get_backend(solver)
     if method == "mip" or backend.name != DEFAULT:
@@ -189,6 +189,7 @@ def _assemble(
         seed=choices.seed,
         seconds=seconds,
         counters=counters,
+        unverified=request.network.unverified or None,
     )
     return CertifyResult(
         x=request.user_point(x),

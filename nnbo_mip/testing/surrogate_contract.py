@@ -251,6 +251,25 @@ class SurrogateContract(Contract):
             for index in range(members.shape[1]):
                 self._same(outputs.evaluate(X, f"member{index}"), members[:, index])
 
+    def test_the_posterior_that_is_proven_about_is_the_belief(self) -> None:
+        belief, X = self._moments_of(self.belief().scaled(1.5)), self.probes()
+        refusal = ""
+        try:
+            posterior = belief.posterior()
+        except UnsupportedError as refused:
+            refusal = str(refused)
+        if refusal:  # nothing is proven about this belief
+            assert refusal.endswith(".")
+            return
+        self._same(posterior.mean(X), belief.mean(X))
+        if Capability.STD in belief.capabilities:
+            std = belief.std(X)
+            # It may be the root of a difference, or that of members that are all the same.
+            slack = 1e-7 * std.max() + RELATIVE * np.abs(belief.mean(X)).max()
+            np.testing.assert_allclose(posterior.std(X), std, rtol=1e-6, atol=slack)
+        if Capability.MEMBERS in belief.capabilities:
+            self._same(belief.posterior(members=True).members(X), belief.members(X))
+
     @needs(Capability.TREES)
     def test_the_trees_are_the_members(self) -> None:
         belief, X = self.belief(), self.probes()

@@ -8,7 +8,7 @@ True
 from __future__ import annotations
 
 from nnbo_mip.exact.backends.base import Backend, Hooks, SolverAnswer, SolveRequest
-from nnbo_mip.exact.backends.registry import get_backend, registry
+from nnbo_mip.exact.backends.catalogue import get_backend, registry
 
 __all__ = [
     "Backend",

@@ -10,7 +10,10 @@ bounds lie a margin of 1e-8 apart, and presolve may fix such a column.
 from __future__ import annotations
 
 import math
+import signal
+import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -106,12 +109,27 @@ def _run(gurobipy: Any, model: MilpModel, request: SolveRequest) -> SolverAnswer
     if request.start is not None:
         columns.Start = request.start
     callback, errors = _reporter(gurobipy, columns, request.hooks)
-    run_stoppable(
-        lambda: program.optimize(callback), program.terminate, request.hooks, request.time_limit
-    )
+    hooks = replace(request.hooks, tick=lambda: _tick(request.hooks))
+    asked_to_stop = threading.Event()
+
+    def stop() -> None:
+        asked_to_stop.set()
+        program.terminate()
+
+    run_stoppable(lambda: program.optimize(callback), stop, hooks, request.time_limit)
     if errors:
         raise errors[0]
+    if program.Status == gurobipy.GRB.INTERRUPTED and not asked_to_stop.is_set():
+        request.hooks.interrupt()  # a Ctrl-C before the first tick
     return _read(gurobipy, program, columns)
+
+
+def _tick(hooks: Hooks) -> None:
+    """Take Ctrl-C back from Gurobi, which keeps it to itself and prints, and tick."""
+    handler = signal.getsignal(signal.SIGINT)
+    if handler is not None and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, handler)
+    hooks.tick()
 
 
 def _parameters(request: SolveRequest) -> dict[str, Any]:

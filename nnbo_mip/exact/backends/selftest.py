@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 
 from nnbo_mip.core.errors import SolverError
 from nnbo_mip.exact.backends.base import Backend, SolveRequest
-from nnbo_mip.exact.backends.registry import get_backend
+from nnbo_mip.exact.backends.catalogue import get_backend
 from nnbo_mip.exact.formulation.model import MilpModel
 
 INF = float("inf")

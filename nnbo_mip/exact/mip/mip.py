@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from nnbo_mip.core.errors import InputError, SolverError
 from nnbo_mip.core.terms import Kind
 from nnbo_mip.exact.backends.base import DEFAULT, Backend, Hooks, SolverAnswer, SolveRequest
-from nnbo_mip.exact.backends.registry import get_backend, second_opinions
+from nnbo_mip.exact.backends.catalogue import get_backend, second_opinions
 from nnbo_mip.exact.backends.selftest import ensure_sound
 from nnbo_mip.exact.bounds.interval import LayerBounds
 from nnbo_mip.exact.branching.preactivations import output_bound, proven_bounds

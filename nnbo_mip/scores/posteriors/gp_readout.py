@@ -60,6 +60,7 @@ class GpReadout(CurvedReadout):
     reach: float = 1.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         Profile(self.form, self.nu, self.mixture)  # says which kernels there are
         shapes = [a.shape for a in (self.points, self.factor, self.weights)]
         shapes += [a.shape for a in (self.length_scale, self.x_center, self.x_scale)]
@@ -69,10 +70,15 @@ class GpReadout(CurvedReadout):
                 "the arrays of a GpReadout must be points (n, d), a factor (n, n), weights (n,) "
                 f"and three of shape (d,); got {shapes}; mend them."
             )
-        if not (self.amplitude > 0.0 and (self.length_scale > 0.0).all() and self.reach >= 0.0):
+        if not ((self.length_scale > 0.0).all() and (self.x_scale > 0.0).all()):
             raise InputError(
-                "amplitude and length-scales must be positive and the reach not negative; got "
-                f"{self.amplitude}, {self.length_scale} and {self.reach}; mend them."
+                "length_scale and x_scale of a GpReadout must be positive; got "
+                f"{self.length_scale} and {self.x_scale}; mend them."
+            )
+        if np.triu(self.factor, 1).any() or not np.diag(self.factor).all():
+            raise InputError(
+                "the factor of a GpReadout must be lower triangular, without a zero on its "
+                "diagonal; got another matrix; mend it."
             )
 
     @property

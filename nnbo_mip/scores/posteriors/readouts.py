@@ -1,29 +1,51 @@
 r"""How mean and std are read from the outputs of a network, in float64.
 
     plain      mean and std are outputs
-    smooth     std = factor l_max (1 - exp(-(r + l_min) / l_max)),   r = relu(raw) an output
+    smooth     std = factor l_max (1 - exp(-(r + l_min) / l_max)),   r = max(relu_raw, 0)
     members    std^2 = mean_m (f_m - mean_m f_m)^2 + noise^2, or the square of that (variance)
     quadratic  std^2 = |root . psi|^2 + noise^2,   psi = the feature outputs
 
-A head on a readout is what the exact maximizers see of an acquisition on a belief.
+A head on a readout is what the exact maximizers see of an acquisition on a belief. What bounds a
+readout relies on its type and on what is checked here when it is made, and on nothing else: the
+outputs of the network may have any values.
 """
 
 from __future__ import annotations
 
 import abc
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, fields
 
 import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import check_choice, check_number
 from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.base.spreads import std_of_features, std_of_members
 
+POSITIVE = ("l_max", "variance_unit", "nu", "mixture", "amplitude")
+NOT_NEGATIVE = ("l_min", "factor", "noise", "reach")
+"""Numbers of readouts that bounds need to be so."""
+
+SPREADS = ("std", "variance")
+
 
 class Readout(abc.ABC):
     """A way from points to mean and std, or to members; a frozen dataclass of numbers."""
+
+    def __post_init__(self) -> None:
+        """Refuse numbers and arrays that no bound holds for."""
+        for entry in fields(self):  # type: ignore[arg-type]
+            name, value = entry.name, getattr(self, entry.name)
+            if entry.type == "FloatArray":
+                _check_array(f"{name} of a {type(self).__name__}", value)
+            elif entry.type == "float":
+                above = 0.0 if name in POSITIVE else -math.inf
+                check_number(name, value, above, 0.0 if name in NOT_NEGATIVE else -math.inf)
+            elif name == "spread":
+                check_choice(name, value, SPREADS)
 
     @property
     @abc.abstractmethod
@@ -50,6 +72,16 @@ class Readout(abc.ABC):
         )
 
 
+def _check_array(what: str, value: object) -> None:
+    """Refuse what is no array of finite numbers."""
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiu":
+        raise InputError(f"{what} must be an array of numbers; got {value!r:.80}; give it one.")
+    if not np.isfinite(value).all():
+        raise InputError(
+            f"{what} must be finite numbers; got NaN or infinity among {value.size}; mend it."
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class NetworkReadout(Readout):
     """A network with an output ``mean``, and a way to its std.
@@ -63,6 +95,11 @@ class NetworkReadout(Readout):
     network: Network
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.network, Network):
+            raise InputError(
+                f"a {type(self).__name__} reads a Network; got {self.network!r:.80}; give it one."
+            )
         for name in self._reads():
             if name not in self.network.output_names:
                 raise InputError(
@@ -82,6 +119,17 @@ class NetworkReadout(Readout):
     @abc.abstractmethod
     def _reads(self) -> tuple[str, ...]:
         """Names of the outputs that are read."""
+
+    def _numbered(self, prefix: str) -> tuple[str, ...]:
+        """Return the names of the outputs that are a prefix and a number, in their order."""
+        found = [name for name in self.network.output_names if name.startswith(prefix)]
+        names = tuple(f"{prefix}{number}" for number in range(len(found)))
+        if set(found) != set(names):
+            raise InputError(
+                f"a {type(self).__name__} reads outputs {prefix}0, {prefix}1, …; the network has "
+                f"{', '.join(found[:6]) or 'none'}; rename them."
+            )
+        return names
 
 
 class CurvedReadout(Readout):
@@ -113,7 +161,7 @@ class PlainReadout(NetworkReadout):
 
 @dataclass(frozen=True, eq=False)
 class SmoothReadout(NetworkReadout):
-    """NOMU under the smooth bounding: increasing and concave in the output ``relu_raw``.
+    """NOMU under the smooth bounding: increasing and concave in r, the positive part of an output.
 
     Parameters
     ----------
@@ -180,11 +228,10 @@ class MembersReadout(NetworkReadout):
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the members' outputs, in their order."""
-        found = [name for name in self.network.output_names if name.startswith("member")]
-        return tuple(sorted(found, key=lambda name: int(name.removeprefix("member"))))
+        return self._numbered("member")
 
     def _reads(self) -> tuple[str, ...]:
-        return ("mean", "member0")
+        return ("mean", "member0", *self.names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,6 +249,14 @@ class QuadraticReadout(NetworkReadout):
     root: FloatArray
     noise: float = 0.0
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.root.ndim != 2 or self.root.shape[1] != len(self.names):
+            raise InputError(
+                f"the root of a QuadraticReadout must have a column a feature, {len(self.names)}; "
+                f"got shape {self.root.shape}; mend it."
+            )
+
     def std(self, X: npt.ArrayLike) -> FloatArray:
         """Return the std (n,)."""
         outputs = self.network.evaluate(X)
@@ -211,8 +266,7 @@ class QuadraticReadout(NetworkReadout):
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the features' outputs, in their order."""
-        found = [name for name in self.network.output_names if name.startswith("feature")]
-        return tuple(sorted(found, key=lambda name: int(name.removeprefix("feature"))))
+        return self._numbered("feature")
 
     def _reads(self) -> tuple[str, ...]:
-        return ("mean", "feature0")
+        return ("mean", "feature0", *self.names)

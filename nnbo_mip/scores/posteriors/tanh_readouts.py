@@ -63,6 +63,7 @@ class TanhReadout(CurvedReadout):
     offset: FloatArray
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         arrays = (self.inner, self.bias, self.outer, self.direct, self.offset)
         shapes = [array.shape for array in arrays]
         (h, d), m = (shapes[0] if len(shapes[0]) == 2 else (0, 0)), self.offset.size
