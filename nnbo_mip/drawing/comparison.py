@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nnbo_mip.core.outward import text_above
 from nnbo_mip.drawing.figures import check_can_draw, new_figure, save
 from nnbo_mip.drawing.landscape import Landscape
 from nnbo_mip.drawing.marks import Mark, marks
@@ -175,7 +176,7 @@ def _proven(table: SearchTable) -> str:
     if not math.isfinite(table.bound):
         return "no bound was proven"
     closed = "" if table.certified else ", gap open"
-    return f"proven (dashed): no point is above {table.bound:.6g}{closed}"
+    return f"proven (dashed): no point is above {text_above(table.bound, 6)}{closed}"
 
 
 # -- distances and time -----------------------------------------------------------------

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nnbo_mip.core.errors import MissingExtraError
+from nnbo_mip.core.outward import text_above
 from nnbo_mip.drawing.comparison import SearchRow, SearchTable, draw_searches
 from nnbo_mip.drawing.landscape import Landscape
 from nnbo_mip.maximizers.base.proposal import Proposal
@@ -157,9 +158,10 @@ class Comparison:
 
     def __str__(self) -> str:
         table = [HEADINGS, *(row.cells for row in self.rows)]
-        proven = f"certified: at most {self.bound:.8g}" if self.certified else "not certified"
+        most = f"at most {text_above(self.bound, 8)}"
+        proven = f"certified: {most}" if self.certified else "not certified"
         if not self.certified and math.isfinite(self.bound):
-            proven = f"at most {self.bound:.8g}, gap open"
+            proven = f"{most}, gap open"
         lines = [f"{self.head}, best {self.best:.8g}, {proven}", *_aligned(table)]
         lines += [f"{row.maximizer}: {row.message}" for row in self.rows if row.message]
         return "\n".join(lines)

@@ -54,11 +54,14 @@ class Claim:
         ``-inf`` claims that there is no admissible point.
     sign : float
         -1 where the user minimizes, for what is said to the user.
+    rigorous : bool
+        Whether a proof up to the tolerances of a solver is too little.
     """
 
     problem: Problem
     level: float
     sign: float
+    rigorous: bool
 
     @property
     def sentence(self) -> str:
@@ -90,6 +93,7 @@ def reprove(
     deadline: float,
     seed: int,
     callback: ProgressCallback | None = None,
+    rigorous: bool = False,
 ) -> Outcome:
     """Decide whether f <= level on the domain.
 
@@ -97,7 +101,7 @@ def reprove(
     ----------
     problem : Problem
     level, sign : float
-        See `Claim`.
+        See `Claim`, as for `rigorous`.
     x : (d,) array or None
         The best point the claimant knew.
     claimant : str
@@ -107,10 +111,9 @@ def reprove(
     seed : int
     callback : callable, optional
         Receives a `Progress` a few times a second; its bound is the one that is claimed.
+    rigorous : bool
     """
-    claim = Claim(problem, level, sign)
-    if level == math.inf:
-        return "confirmed", "an infinite bound holds."
+    claim = Claim(problem, level, sign, rigorous)
     known = np.empty((0, problem.dimension)) if x is None else x[None, :]
     points = high_points(problem, known, seed)
     counterexample = _counterexample(claim, points)
@@ -192,7 +195,9 @@ def _by_search(
 
     answer = search(claim.problem, claim.level, seconds, watch)
     if answer.verdict == "proved":
-        return "confirmed", f"{claim.sentence}: proven again with {answer.count:,} {name}."
+        return "confirmed", (
+            f"{claim.sentence}: proven again, rigorously, with {answer.count:,} {name}."
+        )
     if answer.verdict == "counterexample" and answer.x is not None:
         return claim.refuted_by(answer.x)
     if answer.verdict == "stuck" and answer.x is not None:
@@ -229,8 +234,12 @@ def _by_engine(
     if result.kind == "none":
         return "undecided", f"{name} proved nothing"
     if result.bound <= level:
-        tolerance = "" if result.kind == "rigorous" else ", up to its tolerances, which it counted"
-        return "confirmed", f"{claim.sentence}: proven again by {name}{tolerance}."
+        if result.kind == "rigorous":
+            return "confirmed", f"{claim.sentence}: proven again, rigorously, by {name}."
+        tolerance = "up to its tolerances, which it counted"
+        if claim.rigorous:
+            return "undecided", f"{name} proved it {tolerance}, but the claim is a rigorous one"
+        return "confirmed", f"{claim.sentence}: proven again by {name}, {tolerance}."
     beyond = "above" if claim.sign > 0.0 else "below"
     return (
         "undecided",
