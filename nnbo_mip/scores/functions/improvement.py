@@ -150,8 +150,10 @@ def _margin(std: FloatArray, value: FloatArray, target: FloatArray) -> FloatArra
     std, value, target = np.broadcast_arrays(std, value, target)
     margin = np.empty(target.shape)
     below = target <= LOG_H_AT_ZERO
-    margin[below] = std[below] * -inverse_below(target[below])
-    above = ~below
-    u = inverse_improvement(np.exp(np.minimum(target[above], LARGEST_LOG)))
-    margin[above] = value[above] - std[above] * improvement_below(u)
+    if below.any():
+        margin[below] = std[below] * -inverse_below(target[below])
+    if not below.all():
+        above = ~below
+        u = inverse_improvement(np.exp(np.minimum(target[above], LARGEST_LOG)))
+        margin[above] = value[above] - std[above] * improvement_below(u)
     return margin
