@@ -2,7 +2,7 @@
 
 A head may have two ways: a *sequence* of linear problems (linear, tangents, sandwich, ratio,
 counting, tree_sums), which the engines of networks or a solver solve, and *boxes*, a search of its
-own. Measured (docs/acquisitions.md): with few free inputs boxes are faster, with many mostly
+own. Measured (docs/dev/acquisition_measurements.md): with few free inputs boxes are faster, with many mostly
 sequences close. Whatever is done shares one monitor, so that the best value and the best bound of
 all are kept.
 
