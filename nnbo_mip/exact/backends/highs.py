@@ -2,6 +2,10 @@
 
 The cut-off is a row, because the option `objective_bound` makes HiGHS report ``Optimal``
 with a wrong optimum when nothing reaches the bound. Measurements: docs/dev/solver_measurements.md.
+
+References
+----------
+Huangfu and Hall (2018), HiGHS [HuangfuHall2018].
 """
 
 from __future__ import annotations
