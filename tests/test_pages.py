@@ -1,4 +1,4 @@
-"""The pages: their links."""
+"""The pages: their links, and what they say of rooms and modules."""
 
 from __future__ import annotations
 
@@ -56,3 +56,29 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
                 path = ((ROOT / page).parent / name).resolve()
                 waiting.append(str(path.relative_to(ROOT)))
     assert reached >= {page for page in PAGES if page.startswith("docs")}
+
+
+def test_the_rooms_of_the_map_are_those_of_the_package() -> None:
+    table = PAGES["docs/dev/architecture.md"].partition("## Rooms")[2].partition("\n## ")[0]
+    rooms = re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE)
+    package = {path.parent.name for path in (ROOT / "nnbo_mip").glob("*/__init__.py")}
+    assert sorted(rooms) == sorted(package)
+
+
+def test_the_new_places_of_modules_are_folders() -> None:
+    page = PAGES["docs/dev/renamed.md"]
+    places = set()
+    for name, root in (("package", "nnbo_mip/"), ("benchmarks", "")):
+        table = page.partition(f"## Modules of the {name}")[2].partition("\n## ")[0]
+        cells = re.findall(r"^\| `[\w.]+` \| `([\w.]+)` \|", table, flags=re.MULTILINE)
+        assert len(cells) > 10
+        places |= {root + cell.replace(".", "/") for cell in cells}
+    assert not [place for place in sorted(places) if not (ROOT / place).is_dir()]
+
+
+def test_the_map_fits_on_two_screens() -> None:
+    assert PAGES["docs/dev/architecture.md"].count("\n") <= 110
+
+
+def test_the_status_is_short() -> None:
+    assert PAGES["docs/dev/status.md"].count("\n") <= 80
