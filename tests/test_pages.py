@@ -82,3 +82,10 @@ def test_the_map_fits_on_two_screens() -> None:
 
 def test_the_status_is_short() -> None:
     assert PAGES["docs/dev/status.md"].count("\n") <= 80
+
+
+def test_the_glossary_is_in_the_order_of_the_alphabet() -> None:
+    words = re.findall(r"^\| (.+?) \|", PAGES["docs/theory/glossary.md"], flags=re.MULTILINE)[1:]
+    bare = [word.replace("`", "").lower() for word in words]
+    assert len(bare) > 50
+    assert bare == sorted(set(bare))
