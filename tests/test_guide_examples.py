@@ -14,9 +14,12 @@ from nnbo_mip.cli.app import app
 GUIDE = Path(__file__).parents[1] / "docs" / "guide"
 
 
-def _run(page: str) -> dict[str, Any]:
-    """Run the blocks of Python of a page, and return the names that they leave."""
+def _run(page: str, end: str = "") -> dict[str, Any]:
+    """Run the blocks of Python of a page, up to a heading, and return the names that they leave."""
     text = (GUIDE / page).read_text(encoding="utf-8")
+    if end:
+        assert f"\n{end}\n" in text
+        text = text.partition(end)[0]
     names: dict[str, Any] = {}
     for block in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
         exec(compile(block, page, "exec"), names)
@@ -31,7 +34,8 @@ def test_surrogates() -> None:
 
 def test_acquisitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert _run("acquisitions.md")["proposal"].status == "heuristic"
+    names = _run("acquisitions.md", "## Criteria that choose their point")
+    assert names["proposal"].status == "optimal"
     text = (GUIDE / "acquisitions.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"```sh\nnnbo-mip (.*)\n```", text)
     assert CliRunner().invoke(app, command.split()).exit_code == 0
