@@ -89,3 +89,18 @@ def test_the_glossary_is_in_the_order_of_the_alphabet() -> None:
     bare = [word.replace("`", "").lower() for word in words]
     assert len(bare) > 50
     assert bare == sorted(set(bare))
+
+
+OLD_NAMES = "docs/dev/renamed.md"
+
+
+@pytest.mark.parametrize("page", [name for name in PAGES if name != OLD_NAMES])
+def test_files_and_commands_that_are_named_exist(page: str) -> None:
+    roots = (ROOT, ROOT / "nnbo_mip", ROOT / "nnbo_mip" / "exact")
+    named = re.findall(r"`((?:[\w-]+/)+[\w-]+\.(?:py|md|json|toml|sh|xz))`", PAGES[page])
+    lost = [name for name in named if not any((root / name).is_file() for root in roots)]
+    for module in re.findall(r"python -m ((?:benchmarks|docs)[\w.]*)", PAGES[page]):
+        path = ROOT / module.rstrip(".").replace(".", "/")
+        if not path.with_suffix(".py").is_file() and not (path / "__main__.py").is_file():
+            lost.append(module)
+    assert not lost
