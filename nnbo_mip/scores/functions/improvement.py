@@ -6,6 +6,11 @@ With m = mean - threshold and u = m / std,
 
 (h as in `normal`). The last form adds what is not negative, so the relative error of EI is
 that of h. EI is convex in (mean, std) jointly, rises in both, and is max(m, 0) at std = 0.
+
+References
+----------
+Jones et al. (1998), the closed form [Jones1998].
+Ament et al. (2023), its logarithm without cancellation [Ament2023].
 """
 
 from __future__ import annotations
