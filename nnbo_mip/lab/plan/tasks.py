@@ -9,7 +9,7 @@ from typing import Any
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.core.nearest import nearest
 from nnbo_mip.lab.plan.experiment_file import Section
-from nnbo_mip.lab.plan.methods import text_of
+from nnbo_mip.lab.plan.method import text_of
 from nnbo_mip.lab.plan.starts import problem_of, shared_starts
 from nnbo_mip.loop.designs.designs import design_of
 from nnbo_mip.loop.record.plain import described
