@@ -8,7 +8,9 @@ optimization package for hyperparameter optimization." JMLR 23(54).
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import weakref
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -68,10 +70,11 @@ class Facade:
             [_parameter(name, side) for name, side in zip(self._names, self._sides, strict=True)]
         )
         self._space = space
-        self._folder = tempfile.TemporaryDirectory()
+        folder = tempfile.mkdtemp()
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         scenario = smac.Scenario(
             space,
-            output_directory=Path(self._folder.name),
+            output_directory=Path(folder),
             deterministic=True,
             n_trials=task.evaluations,
             seed=task.seed,
@@ -89,6 +92,7 @@ class Facade:
             overwrite=True,
         )
         self._asked: TrialInfo | None = None
+        self._costs: list[float] = []
 
     def ask(self) -> Any:
         """Return the next point."""
@@ -97,15 +101,13 @@ class Facade:
         return decoded(self._task.space, self._sides, values)
 
     def tell(self, x: Any, y: float) -> None:
-        """Take the value; NaN is a trial that crashed."""
-        from smac.runhistory import StatusType
+        """Take the value; a failure counts as the worst one known."""
         from smac.runhistory.dataclasses import TrialInfo, TrialValue
 
-        value = TrialValue(cost=self._task.sign * y)
-        if y != y:
-            value = TrialValue(cost=float("inf"), status=StatusType.CRASHED)
+        cost = max(self._costs, default=0.0) if y != y else self._task.sign * y
+        self._costs.append(cost)
         asked = self._asked or TrialInfo(self._configuration(x), seed=0)
-        self._smac.tell(asked, value, save=False)
+        self._smac.tell(asked, TrialValue(cost=cost), save=False)
 
     def _configuration(self, x: Any) -> Configuration:
         from ConfigSpace import Configuration

@@ -88,10 +88,8 @@ def _files_of(name: str) -> list[Path]:
         part = ".".join(parts[:end])
         found = (finder.find_spec(part, parents) for finder in sys.meta_path)
         spec = next((one for one in found if one is not None), None)
-        if spec is None or (end < len(parts) and spec.submodule_search_locations is None):
-            raise _cannot_import(
-                name, f"there is no {'module' if spec is None else 'package'} {part}"
-            )
+        if spec is None:
+            raise _cannot_import(name, f"there is no module {part}")
         if spec.has_location and spec.origin is not None:
             files.append(Path(spec.origin))
         parents = spec.submodule_search_locations or []  # what is no package has no modules

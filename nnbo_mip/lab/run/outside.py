@@ -89,8 +89,9 @@ class Outside:
         return space.from_numeric(raw[0])
 
     def _refused(self, x: Any, why: str) -> MethodError:
+        got = " ".join(repr(x).split())
         return MethodError(
-            f"the method {self._label!r} must ask for a point of the space; got {x!r:.120} "
+            f"the method {self._label!r} must ask for a point of the space; got {got:.120} "
             f"({why}); space.clip(x) takes rounding errors away."
         )
 
