@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import os
 import platform
+import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -37,6 +38,7 @@ def environment() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "python": platform.python_version(),
         "versions": _installed((*PACKAGES, *OPTIONAL)),
+        "commit": _commit(),
     }
 
 
@@ -121,6 +123,24 @@ def check_same(wanted: Mapping[str, str], here: Mapping[str, str | None], what: 
 
 def _installed(names: Iterable[str]) -> dict[str, str]:
     return {name: version for name in dict.fromkeys(names) if (version := installed(name))}
+
+
+def _commit() -> str:
+    """Return the commit of a working tree, with ``+`` where the package differs; else nothing."""
+    package = Path(__file__).parents[2]
+    if not (package.parent / ".git").exists():
+        return ""
+    try:
+        head, changed = (
+            subprocess.run(command, cwd=package, check=True, capture_output=True, text=True).stdout
+            for command in (
+                ["git", "rev-parse", "--short=12", "HEAD"],
+                ["git", "status", "--porcelain", "--", "."],
+            )
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return head.strip() + ("+" if changed.strip() else "")
 
 
 def _cpu() -> str:

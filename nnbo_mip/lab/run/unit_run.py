@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from nnbo_mip.lab.peers.base import MethodTask
 from nnbo_mip.lab.plan.environment import check_same, digests_of, import_all, versions_here
-from nnbo_mip.lab.plan.starts import problem_of, shared_starts
+from nnbo_mip.lab.plan.starts import design_for, problem_of, shared_starts
 from nnbo_mip.lab.plan.unit import Unit
 from nnbo_mip.lab.store.columns import STEPS
 from nnbo_mip.loop.designs.designs import design_of
@@ -57,7 +57,7 @@ class Modelled:
         self._optimizer = BayesianOptimizer(
             space,
             **{**options, "time_limit": number_in(options["time_limit"])},
-            initial=unit.starts if self._draws else starts,
+            initial=design_for(unit.starts, unit.instance) if self._draws else starts,
             direction=direction,
             steps=unit.steps,
             seed=unit.instance,
@@ -110,7 +110,7 @@ def run_unit(unit: Unit) -> dict[str, Any]:
     used = _cpu_seconds()
     problem = problem_of(unit.problem, unit.instance)
     measure = _Measure(problem, unit)
-    drawn = shared_starts(design_of(unit.starts), problem.space, unit.instance)
+    drawn = shared_starts(design_for(unit.starts, unit.instance), problem.space, unit.instance)
     starts = list(problem.space.decode(drawn))
     direction: Direction = "maximize" if unit.scaled else problem.direction
     method = _begun(unit, problem.space, direction, starts)
