@@ -1,4 +1,4 @@
-"""The command ``nnbo-mip list``: which problems, surrogates, acquisitions, maximizers there are."""
+"""The command ``nnbo-mip list``: which problems, surrogates, acquisitions, maximizers, peers there are."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ CATALOGUES = {
     "surrogates": "nnbo_mip.surrogates.base.families",
     "acquisitions": "nnbo_mip.acquisitions.base.catalogue",
     "maximizers": "nnbo_mip.maximizers.base.catalogue",
+    "peers": "nnbo_mip.lab.peers.catalogue",
 }
 
 
@@ -31,7 +32,7 @@ def list_names(
     what: Annotated[
         str,
         typer.Argument(
-            help="What is listed.", metavar="problems|surrogates|acquisitions|maximizers"
+            help="What is listed.", metavar="problems|surrogates|acquisitions|maximizers|peers"
         ),
     ],
     as_json: Json = False,

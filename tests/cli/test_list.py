@@ -11,12 +11,14 @@ from typer.testing import CliRunner, Result
 import nnbo_mip as nm
 from nnbo_mip.cli.app import app
 from nnbo_mip.core.registry_entries import Entry, Option
+from nnbo_mip.lab.peers.catalogue import registry as peers
 
 AVAILABLE = {
     "problems": nm.problems.available,
     "surrogates": nm.surrogates.available,
     "acquisitions": nm.acquisitions.available,
     "maximizers": nm.maximizers.available,
+    "peers": peers.available,
 }
 
 
