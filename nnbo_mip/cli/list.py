@@ -1,4 +1,4 @@
-"""The command ``nnbo-mip list``: which problems, surrogates, acquisitions, maximizers, peers there are."""
+"""The command ``nnbo-mip list``: what can be chosen by name, one line each."""
 
 from __future__ import annotations
 
