@@ -22,11 +22,11 @@ from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.network.importers.probe import Precision
 
 
-class _Narrowing(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _Narrowing(TorchDispatchMode):
     """Note the coarsest floating type that values of a finer one were cast to."""
 
     def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.coarsest = torch.float64
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
