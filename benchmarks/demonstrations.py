@@ -7,7 +7,7 @@ hyper-parameters is away from it, over how uncertain a Bayesian network is. `tun
 of a classifier by a grid of 10 x 10, and by 23 steps of Bayesian optimization. `criteria`: where
 EI and two confidence bounds look next on a sine. `widths`: turning points of functions drawn from
 the prior of a network, by its width. Figures of two optima of a likelihood, of blending with a
-background and of sum-product networks are tests (docs/checklist.md).
+background and of sum-product networks are tests (docs/dev/checklist.md).
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help=f"{len(QUICK)} functions, {QUICK_SEEDS} seeds, {QUICK_STEPS} steps",
     )
-    size.add_argument("--full", action="store_true", help="the protocol of docs/benchmarks.md")
+    size.add_argument("--full", action="store_true", help="the protocol of docs/dev/benchmarks.md")
     made.add_argument("--suite", choices=SUITES, default="functions")
     made.add_argument(
         "--methods",

@@ -8,6 +8,10 @@ place x,
 
 in standardized values, and x is next. Adam moves weights and places; places stay in the box.
 Several networks with places of their own are trained side by side, and the least loss wins.
+
+References
+----------
+Aryan (2020), conditional MAP with a network [Aryan2020].
 """
 
 from __future__ import annotations

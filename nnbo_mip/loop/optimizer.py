@@ -44,8 +44,8 @@ class BayesianOptimizer:
     space : Space or whatever `Space.coerce` takes
         The user's domain.
     surrogate : str, dict or Surrogate, optional
-        What learns from observations; left out, that of ``docs/choosing.md``, which also says what
-        a name without options stands for.
+        What learns from observations; left out, that of ``docs/guide/choosing.md``, which also
+        says what a name without options stands for.
     acquisition : str, dict or Acquisition, optional
         What makes a score of what was learned; left out, that of the family.
     maximizer : str, dict or Maximizer

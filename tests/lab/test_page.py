@@ -1,4 +1,4 @@
-"""What docs/lab.md shows is what can be run."""
+"""What docs/guide/lab.md shows is what can be run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nnbo_mip.lab.plan.experiment import KEYS, planned
 from nnbo_mip.lab.plan.methods import OPTIONS
 from nnbo_mip.lab.store.schema import TABLES
 
-PAGE = (Path(__file__).parents[2] / "docs" / "lab.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "lab.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```toml\n(.*?)```", PAGE, flags=re.DOTALL)
 
 

@@ -1,7 +1,11 @@
 """HiGHS through highspy: the whole model at once, a start point, interruption, dual bounds.
 
 The cut-off is a row, because the option `objective_bound` makes HiGHS report ``Optimal``
-with a wrong optimum when nothing reaches the bound. Measurements: docs/solvers.md.
+with a wrong optimum when nothing reaches the bound. Measurements: docs/dev/solver_measurements.md.
+
+References
+----------
+Huangfu and Hall (2018), HiGHS [HuangfuHall2018].
 """
 
 from __future__ import annotations

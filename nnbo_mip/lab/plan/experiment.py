@@ -1,7 +1,7 @@
 """From the file of an experiment to its plan; all that can be wrong is said before anything runs.
 
-A file has the keys `KEYS`, with tables as `nnbo_mip.lab.plan.methods` takes them; docs/lab.md has
-an example.
+A file has the keys `KEYS`, with tables as `nnbo_mip.lab.plan.methods` takes them;
+docs/guide/lab.md has an example.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tables of a store, one SQLite file; docs/lab.md says what every column means."""
+"""The tables of a store, one SQLite file; docs/guide/lab.md says what every column means."""
 
 from __future__ import annotations
 

@@ -14,16 +14,27 @@ from __future__ import annotations
 
 import abc
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.arrays import FloatArray, IntArray
 from nnbo_mip.core.checks import check_choice, check_number
 from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.network.graph.graph import Network
-from nnbo_mip.scores.base.spreads import std_of_features, std_of_members
+from nnbo_mip.scores.base.spreads import (
+    slopes_by_features,
+    slopes_by_members,
+    std_of_features,
+    std_of_members,
+)
+
+MomentSlopes = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+"""From mean and std (n,) to the derivatives (n,) of a function by them."""
 
 POSITIVE = ("l_max", "variance_unit", "nu", "mixture", "amplitude")
 NOT_NEGATIVE = ("l_min", "factor", "noise", "reach")
@@ -92,6 +103,9 @@ class NetworkReadout(Readout):
         Its named outputs are what is read.
     """
 
+    std_output: ClassVar[str | None] = None
+    """The output that the std is read from; all of them where it is None."""
+
     network: Network
 
     def __post_init__(self) -> None:
@@ -116,6 +130,28 @@ class NetworkReadout(Readout):
         """Return the mean (n,) at points (n, d)."""
         return self.network.evaluate(X, "mean")
 
+    def std(self, X: npt.ArrayLike) -> FloatArray:
+        """Return the std (n,) at points (n, d)."""
+        return self.std_from(self.network.evaluate(X, self.std_output))
+
+    def moments(self, X: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return mean and std (n,) at points (n, d) from one pass."""
+        mean, read = self.network.evaluate_together(X, ("mean", self.std_output))
+        return mean, self.std_from(read)
+
+    @abc.abstractmethod
+    def std_from(self, read: FloatArray) -> FloatArray:
+        """Return the std (n,) from the values of `std_output`."""
+
+    @abc.abstractmethod
+    def std_slopes(self, read: FloatArray) -> FloatArray:
+        """Return the derivatives (n, k) of the std by the outputs `columns` from those values."""
+
+    @cached_property
+    def columns(self) -> IntArray:
+        """Rows (k,) of what the std depends on among the network's outputs."""
+        return np.array([self.network.output_index(self.std_output)])
+
     @abc.abstractmethod
     def _reads(self) -> tuple[str, ...]:
         """Names of the outputs that are read."""
@@ -136,8 +172,8 @@ class CurvedReadout(Readout):
     """A readout of smooth functions, which knows its own gradients."""
 
     @abc.abstractmethod
-    def pull_moments(self, X: FloatArray, by_mean: FloatArray, by_std: FloatArray) -> FloatArray:
-        """Return ``by_mean * mean gradient + by_std * std gradient`` (n, d) at points (n, d)."""
+    def pull_moments(self, X: FloatArray, slopes: MomentSlopes) -> FloatArray:
+        """Return the gradients (n, d) of a function of mean and std at points (n, d)."""
 
     def pull_members(self, X: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the sums (n, d) of the members' gradients with weights (n, M)."""
@@ -151,9 +187,15 @@ class CurvedReadout(Readout):
 class PlainReadout(NetworkReadout):
     """Mean and std are outputs: NOMU under clip, mean absolute deviation of members."""
 
-    def std(self, X: npt.ArrayLike) -> FloatArray:
+    std_output = "std"
+
+    def std_from(self, read: FloatArray) -> FloatArray:
         """Return the std (n,), which rounding may not take below zero."""
-        return np.maximum(self.network.evaluate(X, "std"), 0.0)
+        return np.maximum(read, 0.0)
+
+    def std_slopes(self, read: FloatArray) -> FloatArray:
+        """Return 1 (n, 1) where the output is positive."""
+        return np.asarray(read[:, None] > 0.0, dtype=np.float64)
 
     def _reads(self) -> tuple[str, ...]:
         return ("mean", "std")
@@ -171,13 +213,19 @@ class SmoothReadout(NetworkReadout):
         Units of y and the outside scale.
     """
 
+    std_output = "relu_raw"
+
     l_min: float
     l_max: float
     factor: float
 
-    def std(self, X: npt.ArrayLike) -> FloatArray:
-        """Return the std (n,)."""
-        return self.std_of(self.network.evaluate(X, "relu_raw"))
+    def std_from(self, read: FloatArray) -> FloatArray:
+        """Return the std (n,) at raw values."""
+        return self.std_of(read)
+
+    def std_slopes(self, read: FloatArray) -> FloatArray:
+        """Return the slopes (n, 1) at raw values."""
+        return self.slope_of(read)[:, None]
 
     def std_of(self, r: npt.ArrayLike) -> FloatArray:
         """Return the std at values r = relu(raw)."""
@@ -212,23 +260,32 @@ class MembersReadout(NetworkReadout):
     variance_unit: float = 1.0
     noise: float = 0.0
 
-    def std(self, X: npt.ArrayLike) -> FloatArray:
+    def std_from(self, read: FloatArray) -> FloatArray:
         """Return the spread (n,), with the noise."""
-        return self.std_of(self.members(X))
+        return self.std_of(read[:, self.columns])
+
+    def std_slopes(self, read: FloatArray) -> FloatArray:
+        """Return the slopes (n, M) by the members."""
+        members = np.asarray(read[:, self.columns])
+        return slopes_by_members(members, self.spread, self.variance_unit, self.noise)
 
     def members(self, X: npt.ArrayLike) -> FloatArray:
         """Return the members' predictions (n, M)."""
-        outputs = self.network.evaluate(X)
-        return np.asarray(outputs[:, [self.network.output_index(name) for name in self.names]])
+        return np.asarray(self.network.evaluate(X)[:, self.columns])
 
     def std_of(self, members: FloatArray) -> FloatArray:
         """Return the std of predictions (n, M)."""
         return std_of_members(members, self.spread, self.variance_unit, self.noise)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the members' outputs, in their order."""
         return self._numbered("member")
+
+    @cached_property
+    def columns(self) -> IntArray:
+        """Rows of the members (M,) among the network's outputs."""
+        return np.array([self.network.output_index(name) for name in self.names])
 
     def _reads(self) -> tuple[str, ...]:
         return ("mean", "member0", *self.names)
@@ -257,16 +314,23 @@ class QuadraticReadout(NetworkReadout):
                 f"got shape {self.root.shape}; mend it."
             )
 
-    def std(self, X: npt.ArrayLike) -> FloatArray:
-        """Return the std (n,)."""
-        outputs = self.network.evaluate(X)
-        psi = outputs[:, [self.network.output_index(name) for name in self.names]]
-        return std_of_features(psi, self.root, self.noise)
+    def std_from(self, read: FloatArray) -> FloatArray:
+        """Return the std (n,), with the noise."""
+        return std_of_features(read[:, self.columns], self.root, self.noise)
 
-    @property
+    def std_slopes(self, read: FloatArray) -> FloatArray:
+        """Return the slopes (n, k) by the features."""
+        return slopes_by_features(read[:, self.columns], self.root, self.noise)
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the features' outputs, in their order."""
         return self._numbered("feature")
+
+    @cached_property
+    def columns(self) -> IntArray:
+        """Rows of the features (k,) among the network's outputs."""
+        return np.array([self.network.output_index(name) for name in self.names])
 
     def _reads(self) -> tuple[str, ...]:
         return ("mean", "feature0", *self.names)

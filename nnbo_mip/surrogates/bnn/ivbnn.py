@@ -11,6 +11,10 @@ a critic C that estimates log q / p, and the noise s, the cost of a sample is
 
 log q(theta) / p(theta | data) up to a constant. The hypernetwork minimizes E_q[u] + kappa L_o,
 the critic L_c (`adversarial`), in turns; s falls from `noise_start` to `noise_end` meanwhile.
+
+References
+----------
+Aryan (2020), implicit variational Bayesian networks [Aryan2020].
 """
 
 from __future__ import annotations

@@ -2,6 +2,11 @@
 
 The likelihood comes from scikit-learn or GPyTorch, or is our own (`gp_sklearn`, `gp_gpytorch`,
 `gp_direct`), the search from `gp_fitting`, the belief from `gp_belief`.
+
+References
+----------
+Rasmussen and Williams (2006), Gaussian processes [RasmussenWilliams2006].
+Kandasamy et al. (2015), sums over groups of inputs [Kandasamy2015].
 """
 
 from __future__ import annotations

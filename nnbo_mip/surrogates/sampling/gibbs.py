@@ -1,4 +1,9 @@
-"""Gibbs sampling: every coordinate in turn from its distribution given the others."""
+"""Gibbs sampling: every coordinate in turn from its distribution given the others.
+
+References
+----------
+Geman and Geman (1984), Gibbs sampling [GemanGeman1984].
+"""
 
 from __future__ import annotations
 

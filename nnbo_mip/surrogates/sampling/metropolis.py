@@ -1,4 +1,9 @@
-"""Random-walk Metropolis: a Gaussian step, accepted with min(1, exp(E - E'))."""
+"""Random-walk Metropolis: a Gaussian step, accepted with min(1, exp(E - E')).
+
+References
+----------
+Metropolis et al. (1953), the sampler [Metropolis1953].
+"""
 
 from __future__ import annotations
 

@@ -5,6 +5,10 @@ r"""The evidence of labels under a Laplace posterior, by which a prior precision
                - 1/2 log det(I + Lambda^1/2 J J^T Lambda^1/2 / delta),
 
 the second of N numbers instead of P. Both hold where the gradient at theta* vanishes.
+
+References
+----------
+MacKay (1992), the evidence of a classifier [MacKay1992b].
 """
 
 from __future__ import annotations
