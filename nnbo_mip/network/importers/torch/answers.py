@@ -26,7 +26,7 @@ class _Narrowing(TorchDispatchMode):
     """Note the coarsest floating type that values of a finer one were cast to."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.coarsest = torch.float64
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
