@@ -92,6 +92,7 @@ def criteria() -> str:
     stds, texts = [], []
     for name, head in heads.items():
         found = nm.maximize(belief, head, domain, X=X, y=y, maximizer="lbfgs:classic")
+        assert found.x is not None
         stds.append(float(belief.std(found.x)[0]))
         texts.append(f"{name} x = {found.x[0]:.3f}, std {stds[-1]:.3f}")
     return f"criteria: {'; '.join(texts)} ({_said(stds[2] > stds[1])}: the higher looks farther)"

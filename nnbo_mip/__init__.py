@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from nnbo_mip import acquisitions as acquisitions
     from nnbo_mip import maximizers as maximizers
+    from nnbo_mip import network as network
     from nnbo_mip import problems as problems
+    from nnbo_mip import scores as scores
     from nnbo_mip import surrogates as surrogates
     from nnbo_mip.core.errors import EvaluationWarning as EvaluationWarning
     from nnbo_mip.core.errors import FileFormatError as FileFormatError
@@ -93,7 +95,7 @@ _HOMES = {
 }
 
 # Rooms that are public as they are: `nm.surrogates.create`, …
-_ROOMS = ("acquisitions", "maximizers", "problems", "surrogates")
+_ROOMS = ("acquisitions", "maximizers", "network", "problems", "scores", "surrogates")
 
 __all__ = [*_HOMES, *_ROOMS]
 

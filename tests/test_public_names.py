@@ -47,8 +47,10 @@ PUBLIC = [
     "compare",
     "maximize",
     "maximizers",
+    "network",
     "optimize",
     "problems",
+    "scores",
     "surrogates",
 ]
 

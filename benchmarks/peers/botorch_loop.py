@@ -75,10 +75,10 @@ class BoTorch:
 
     def _best(self, model: SingleTaskGP) -> torch.Tensor:
         score = LogExpectedImprovement(model, best_f=float(self._y.min()), maximize=False)
-        found, _ = optimize_acqf(
+        found: tuple[torch.Tensor, torch.Tensor] = optimize_acqf(
             score, bounds=self._box, q=1, num_restarts=RESTARTS, raw_samples=RAW_SAMPLES
         )
-        return found
+        return found[0]
 
 
 def begin(task: Task) -> BoTorch:

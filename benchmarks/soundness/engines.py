@@ -109,6 +109,9 @@ _ALL = (
     _mip("mip:scip", "scip", "bigm", "pyscipopt"),
     _mip("mip:scip:sos1", "scip", "sos1", "pyscipopt"),
     _mip("mip:scip:partition", "scip", "partition", "pyscipopt"),
+    _mip("mip:gurobi", "gurobi", "bigm", "gurobipy"),
+    _mip("mip:gurobi:sos1", "gurobi", "sos1", "gurobipy"),
+    _mip("mip:gurobi:partition", "gurobi", "partition", "gurobipy"),
     _mip("mip:cbc", "cbc", "bigm"),
     _mip("mip:pyomo:highs", "pyomo:highs", "bigm"),
 )

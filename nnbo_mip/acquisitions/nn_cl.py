@@ -160,7 +160,7 @@ class JointTraining:
         for _ in range(options.steps):
             optimizer.zero_grad(set_to_none=True)
             loss = self._losses(self.places, options.ridge, options.lasso).sum()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             optimizer.step()
             schedule.step()
             with torch.no_grad():

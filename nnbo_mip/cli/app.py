@@ -19,6 +19,7 @@ from nnbo_mip.cli.common import (
     Json,
     Seconds,
     Seed,
+    Verify,
     check_can_be_written,
     json_number,
     progress_shown,
@@ -106,13 +107,16 @@ def certify(
     method: Annotated[
         str, typer.Option(help="auto, bab, boxes, phases, mip or enumerate.")
     ] = "auto",
-    solver: Annotated[str, typer.Option(help="highs, cbc, scip or pyomo:<name>.")] = "highs",
+    solver: Annotated[
+        str, typer.Option(help="One of `nnbo-mip list backends`, or pyomo:<name>.")
+    ] = "highs",
     gap: Annotated[
         str, typer.Option(help="Stop at gap * max(1, |value|).", metavar="NUMBER")
     ] = "1e-4",
     time_limit: Seconds = "60",
     seed: Seed = "0",
     save: Annotated[Path | None, typer.Option(help="Write the certificate to this file.")] = None,
+    verify: Verify = True,
     as_json: Json = False,
 ) -> None:
     """Find the maximum or minimum of a network over a space, and prove it.
@@ -133,7 +137,7 @@ def certify(
         loading_is_done()
         if save is not None:
             check_can_be_written(save, "--save")
-        network = as_network(model)
+        network = as_network(model, verify=verify)
         result = run(
             network,
             parse_space(network, lower, upper, space),
@@ -167,17 +171,19 @@ def check(
     ],
     time_limit: Seconds = "60",
     seed: Seed = "0",
+    verify: Verify = True,
     as_json: Json = False,
 ) -> None:
     """Prove the claim of a certificate again, by other code than made it."""
     with sentences():
         from nnbo_mip.cli.inputs import parse_seed, parse_time_limit
         from nnbo_mip.exact.certificates.certificate import Certificate
+        from nnbo_mip.network.inputs import as_network
 
         loading_is_done()
         claim = Certificate.load(certificate)
         result = claim.check(
-            model,
+            as_network(model, verify=verify) if claim.head is None else model,
             time_limit=parse_time_limit(time_limit),
             seed=parse_seed(seed),
             progress=progress_shown(),
@@ -234,6 +240,7 @@ def _result_json(result: CertifyResult) -> dict[str, Any]:
         "engine": result.engine,
         "seconds": result.seconds,
         "message": result.message,
+        "unverified": result.certificate.unverified,
         "counters": dict(result.counters),
         "certificate_digest": result.certificate.digest,
     }

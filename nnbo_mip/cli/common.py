@@ -28,6 +28,14 @@ EXIT_CODES = (
 )
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Verify = Annotated[
+    bool,
+    typer.Option(
+        "--verify/--no-verify",
+        help="Compare what is imported from ONNX with the model, and refuse what differs.",
+    ),
+]
+
 # Numbers are taken as text, so that one sentence says what is wrong with them.
 Seconds = Annotated[str, typer.Option(help="Wall seconds; inf for no limit.", metavar="SECONDS")]
 Seed = Annotated[str, typer.Option(help="Seed of random starts.", metavar="INTEGER")]

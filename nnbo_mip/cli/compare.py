@@ -91,11 +91,11 @@ def compare(
             surrogate_of,
         )
         from nnbo_mip.cli.stages import shown_stages
-        from nnbo_mip.drawing import Landscape, draw_comparison
         from nnbo_mip.drawing.figures import check_can_draw
         from nnbo_mip.maximizers.base.target import Target
         from nnbo_mip.maximizers.compare import compare as run
         from nnbo_mip.maximizers.compare import created
+        from nnbo_mip.maximizers.landscape import landscape_of
 
         loading_is_done()
         drawn_from, stop = parse_seed(seed), parse_gap(gap)
@@ -149,9 +149,8 @@ def compare(
         if plot is not None:
             target = Target(score.scorer(belief, seen.X, seen.y), domain)
             title = f"{scored} of {family}, which learned from {seen.source}"
-            draw_comparison(
-                table, plot, landscape=Landscape(target, seen.space, seen.X), title=title
-            )
+            landscape = landscape_of(table, target, seen.space, seen.X)
+            table.draw(plot, landscape=landscape, title=title)
             if not as_json:
                 typer.echo(f"drawn to {plot}")
         raise typer.Exit(_code(table))

@@ -1,4 +1,4 @@
-"""The command ``nnbo-mip list``: which problems, surrogates, acquisitions, maximizers there are."""
+"""The command ``nnbo-mip list``: which problems, surrogates, acquisitions, … there are."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import json
 import shutil
 import sys
 import textwrap
+from collections.abc import Mapping
 from importlib import import_module
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,6 +26,7 @@ CATALOGUES = {
     "surrogates": "nnbo_mip.surrogates.base.families",
     "acquisitions": "nnbo_mip.acquisitions.base.catalogue",
     "maximizers": "nnbo_mip.maximizers.base.catalogue",
+    "backends": "nnbo_mip.exact.backends.catalogue",
 }
 
 
@@ -31,12 +34,15 @@ def list_names(
     what: Annotated[
         str,
         typer.Argument(
-            help="What is listed.", metavar="problems|surrogates|acquisitions|maximizers"
+            help="What is listed.",
+            metavar="problems|surrogates|acquisitions|maximizers|backends",
         ),
     ],
     as_json: Json = False,
 ) -> None:
     """Show what can be chosen by name: one line each, with its options and their defaults.
+
+    Backends are the solvers of mixed-integer programs; their lines say what they can do.
 
     Options go behind a colon: levy:dimension=5, ucb:beta=2, lbfgs:starts=10,iterations=50.
     """
@@ -45,20 +51,25 @@ def list_names(
         from nnbo_mip.core.registry_entries import entries
 
         loading_is_done()
-        home = CATALOGUES[as_choice(what, "what is listed", CATALOGUES)]
-        known = entries(import_module(home).registry)
+        home = import_module(CATALOGUES[as_choice(what, "what is listed", CATALOGUES)])
+        facts = getattr(home, "facts", _no_facts)
+        known = [(entry, facts(entry.name)) for entry in entries(home.registry)]
         if as_json:
-            typer.echo(json.dumps({what: [_entry_json(entry) for entry in known]}))
+            typer.echo(json.dumps({what: [{**_entry_json(entry), **of} for entry, of in known]}))
             return
-        width = max(len(entry.name) for entry in known)
-        for entry in known:
-            typer.echo(_line(entry, width))
+        width = max(len(entry.name) for entry, _ in known)
+        for entry, of in known:
+            typer.echo(_line(entry, width, of))
 
 
-def _line(entry: Entry, width: int) -> str:
+def _no_facts(name: str) -> dict[str, str]:
+    return {}
+
+
+def _line(entry: Entry, width: int, facts: Mapping[str, str] = MappingProxyType({})) -> str:
     """Return one line, wrapped below its own beginning where somebody watches."""
-    options = f"  [{', '.join(map(str, entry.options))}]" if entry.options else ""
-    line = f"{entry.name.ljust(width)}  {entry.summary}{options}"
+    said = [*map(str, entry.options), *(f"{name}={fact}" for name, fact in facts.items())]
+    line = f"{entry.name.ljust(width)}  {entry.summary}" + (f"  [{', '.join(said)}]" * bool(said))
     if not sys.stdout.isatty():
         return line
     columns = max(width + 30, shutil.get_terminal_size().columns)

@@ -8,7 +8,7 @@ import numbers
 from collections.abc import Iterable
 
 from nnbo_mip.core.errors import InputError
-from nnbo_mip.core.terms import Direction
+from nnbo_mip.core.terms import LARGEST_GAP, Direction
 
 MAX_SEED = 2**63 - 1
 
@@ -33,11 +33,12 @@ def as_time_limit(value: object, name: str = "time_limit") -> float:
 
 
 def as_gap(value: object, name: str = "gap") -> float:
-    """Return a finite gap >= 0."""
+    """Return a gap >= 0 that says something."""
     gap = as_real(value, name)
-    if not 0.0 <= gap < math.inf:
+    if not 0.0 <= gap <= LARGEST_GAP:
         raise InputError(
-            f"{name} must be >= 0 and finite; got {value!r}; 1e-4 is the default, 0 asks for all."
+            f"{name} must be >= 0 and finite, at most {LARGEST_GAP:g}; got {value!r}; 1e-4 is the "
+            "default, 0 asks for all."
         )
     return gap
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Literal, TypeAlias
@@ -22,13 +23,18 @@ SMALLEST_UNIT = 1e-4
 nobody scores at all, the tolerances of a solver are what is left."""
 
 
+LARGEST_GAP = 1e6
+"""Largest gap that may be asked for: a bound that far above a value says nothing."""
+
+
 class Measure(StrEnum):
     """How far a bound may be above a value for a gap to count as closed."""
 
     NATURAL = "natural"
     """``gap * max(1, |value|)``: networks, means, confidence bounds."""
     SCORE = "score"
-    """``gap * max(1e-4, |value|)``: scores that are not negative, and often small."""
+    """``gap * max(1e-4, |value|)``, or one unit in the last place where that is more: scores that
+    are not negative, and often small. A bound that is exact but for its last rounding is closed."""
     LOGARITHM = "logarithm"
     """``gap``: differences of logarithms are relative as they are."""
 
@@ -36,4 +42,6 @@ class Measure(StrEnum):
         """Return how far the bound may be above a value."""
         if self is Measure.LOGARITHM:
             return gap
-        return gap * max(1.0 if self is Measure.NATURAL else SMALLEST_UNIT, abs(value))
+        if self is Measure.NATURAL:
+            return gap * max(1.0, abs(value))
+        return max(gap * max(SMALLEST_UNIT, abs(value)), math.ulp(value))

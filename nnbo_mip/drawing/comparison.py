@@ -1,15 +1,17 @@
-"""The picture of a `Comparison`: values and proven bounds, distance to the bound and time."""
+"""Searches side by side: values and proven bounds, distance to the bound and time."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nnbo_mip.core.outward import text_above
 from nnbo_mip.drawing.figures import check_can_draw, new_figure, save
 from nnbo_mip.drawing.landscape import Landscape
 from nnbo_mip.drawing.marks import Mark, marks
-from nnbo_mip.maximizers.comparison import Comparison, ComparisonRow, miss_distance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,33 +34,75 @@ SMALLEST_DISTANCE = 1e-12
 """Where a distance of zero is shown if nothing else says how low the scale goes."""
 
 
-def draw_comparison(
-    comparison: Comparison,
-    path: str | Path,
-    *,
-    landscape: Landscape | None = None,
-    title: str = "",
-) -> None:
-    """Draw a comparison into a file.
+@dataclass(frozen=True)
+class SearchRow:
+    """One search.
 
     Parameters
     ----------
-    comparison : Comparison
+    name : str
+    value, bound : float
+        The best value it found, -inf without one, and what it proved, +inf where nothing.
+    seconds : float
+        How long it took.
+    verdict : str
+        A word beside it.
+    """
+
+    name: str
+    value: float
+    bound: float
+    seconds: float
+    verdict: str
+
+
+@dataclass(frozen=True, eq=False)
+class SearchTable:
+    """Several searches for the maximum of one function.
+
+    Parameters
+    ----------
+    label : str
+        What values are.
+    best, bound : float
+        The best value and the best proven bound of all; +inf where nothing was proven.
+    certified : bool
+        Whether a search closed its gap.
+    miss : float
+        By how much a value may be below the best one without a miss.
+    rows : sequence of SearchRow
+    """
+
+    label: str
+    best: float
+    bound: float
+    certified: bool
+    miss: float
+    rows: Sequence[SearchRow]
+
+
+def draw_searches(
+    table: SearchTable, path: str | Path, *, landscape: Landscape | None = None, title: str = ""
+) -> None:
+    """Draw searches into a file.
+
+    Parameters
+    ----------
+    table : SearchTable
     path : path
         Ends in .png, .svg or .pdf.
     landscape : Landscape, optional
-        The acquisition itself, drawn where it has one or two dimensions.
+        The function itself.
     title : str
     """
     file = Path(path)
     check_can_draw(file)
-    shown = marks(len(comparison))
-    drawn = landscape if landscape is not None and landscape.can_be_drawn else None
-    figure, axes = _panels(with_landscape=drawn is not None)
-    if drawn is not None:
-        drawn.draw(figure, axes["landscape"], comparison, shown)
-    _draw_values(axes["values"], comparison, shown)
-    _draw_distances(axes["distances"], comparison, shown)
+    shown = marks(len(table.rows))
+    figure, axes = _panels(with_landscape=landscape is not None)
+    if landscape is not None:
+        landscape.draw(figure, axes["landscape"], shown)
+    _draw_values(axes["values"], table, shown)
+    _draw_distances(axes["distances"], table, shown)
     if title:
         figure.suptitle(title, fontsize=11)
     save(figure, file)
@@ -77,31 +121,28 @@ def _panels(*, with_landscape: bool) -> tuple[Figure, dict[str, Axes]]:
 # -- values and bounds ------------------------------------------------------------------
 
 
-def _draw_values(axes: Axes, comparison: Comparison, shown: list[Mark]) -> None:
+def _draw_values(axes: Axes, table: SearchTable, shown: list[Mark]) -> None:
     """One line a maximizer: its value, and how far up its own bound is."""
-    low, high = _range(comparison)
+    low, high = _range(table)
     axes.set_xlim(low, high)
-    for place, (row, mark) in enumerate(zip(comparison, shown, strict=True)):
+    for place, (row, mark) in enumerate(zip(table.rows, shown, strict=True)):
         _draw_row(axes, place, row, mark, low, high)
-    if math.isfinite(comparison.bound):
-        axes.axvline(comparison.bound, color="black", linestyle="--", linewidth=0.8)
-    axes.set_yticks(range(len(comparison)), [row.maximizer for row in comparison])
+    if math.isfinite(table.bound):
+        axes.axvline(table.bound, color="black", linestyle="--", linewidth=0.8)
+    axes.set_yticks(range(len(table.rows)), [row.name for row in table.rows])
     for label, mark in zip(axes.get_yticklabels(), shown, strict=True):
         label.set_color(mark.color)
-    axes.set_ylim(len(comparison) - 0.5, -0.5)
-    axes.set_xlabel(f"{comparison.head} of the point found")
-    axes.set_title(_proven(comparison), fontsize=10)
+    axes.set_ylim(len(table.rows) - 0.5, -0.5)
+    axes.set_xlabel(f"{table.label} of the point found")
+    axes.set_title(_proven(table), fontsize=10)
     axes.locator_params(axis="x", nbins=5)
     axes.ticklabel_format(axis="x", useOffset=False, style="plain")
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _draw_row(
-    axes: Axes, place: int, row: ComparisonRow, mark: Mark, low: float, high: float
-) -> None:
-    verdict = {True: "missed", False: "hit", None: row.status}[row.miss]
+def _draw_row(axes: Axes, place: int, row: SearchRow, mark: Mark, low: float, high: float) -> None:
     axes.annotate(
-        verdict,
+        row.verdict,
         (1.0, place),
         xycoords=("axes fraction", "data"),
         xytext=(4, 0),
@@ -118,11 +159,11 @@ def _draw_row(
     axes.plot(max(row.value, low), place, mark.shape, color=mark.color, markersize=7)
 
 
-def _range(comparison: Comparison) -> tuple[float, float]:
+def _range(table: SearchTable) -> tuple[float, float]:
     """Return the ends of the axis: all values, and the best bound."""
-    values = [row.value for row in comparison if math.isfinite(row.value)]
-    if math.isfinite(comparison.bound):
-        values.append(comparison.bound)
+    values = [row.value for row in table.rows if math.isfinite(row.value)]
+    if math.isfinite(table.bound):
+        values.append(table.bound)
     if not values:
         return 0.0, 1.0
     low, high = min(values), max(values)
@@ -131,36 +172,36 @@ def _range(comparison: Comparison) -> tuple[float, float]:
     return low - MARGIN * width, high + MARGIN * width
 
 
-def _proven(comparison: Comparison) -> str:
-    if not math.isfinite(comparison.bound):
+def _proven(table: SearchTable) -> str:
+    if not math.isfinite(table.bound):
         return "no bound was proven"
-    closed = "" if comparison.certified else ", gap open"
-    return f"proven (dashed): no point is above {comparison.bound:.6g}{closed}"
+    closed = "" if table.certified else ", gap open"
+    return f"proven (dashed): no point is above {text_above(table.bound, 6)}{closed}"
 
 
 # -- distances and time -----------------------------------------------------------------
 
 
-def _draw_distances(axes: Axes, comparison: Comparison, shown: list[Mark]) -> None:
+def _draw_distances(axes: Axes, table: SearchTable, shown: list[Mark]) -> None:
     """Both axes logarithmic; a distance of zero lies on the lower edge."""
-    proven = math.isfinite(comparison.bound)
+    proven = math.isfinite(table.bound)
     places = {
-        k: row.largest_regret if proven else row.regret
-        for k, row in enumerate(comparison)
+        k: (table.bound if proven else table.best) - row.value
+        for k, row in enumerate(table.rows)
         if math.isfinite(row.value)
     }
     if not places:
         axes.set_title("no point was found", fontsize=10)
         axes.set_axis_off()
         return
-    known = comparison.bound - comparison.best if proven else 0.0
-    miss = known + miss_distance(comparison.best, comparison.head.startswith("log"))
+    known = table.bound - table.best if proven else 0.0
+    miss = known + table.miss
     floor = _floor([*places.values(), miss])
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_xlim(*_decades([max(comparison.rows[k].seconds, SHORTEST) for k in places]))
+    axes.set_xlim(*_decades([max(table.rows[k].seconds, SHORTEST) for k in places]))
     for k, distance in places.items():
-        seconds = max(comparison.rows[k].seconds, SHORTEST)
+        seconds = max(table.rows[k].seconds, SHORTEST)
         axes.plot(
             seconds,
             max(distance, floor),
@@ -174,7 +215,7 @@ def _draw_distances(axes: Axes, comparison: Comparison, shown: list[Mark]) -> No
             axes.annotate(
                 "0", (seconds, floor), xytext=(9, -3), textcoords="offset points", fontsize=8
             )
-    if comparison.certified:
+    if table.certified:
         axes.axhspan(floor / 3.0, max(known, floor), color="#DDDDDD", zorder=0, linewidth=0.0)
         axes.axhline(miss, color="black", linestyle=":", linewidth=0.8)
         axes.annotate(
@@ -190,7 +231,7 @@ def _draw_distances(axes: Axes, comparison: Comparison, shown: list[Mark]) -> No
     axes.set_ylim(floor / 3.0, 5.0 * top)
     axes.set_xlabel("seconds")
     axes.set_ylabel("below the proven bound by" if proven else "below the best point by")
-    grey = "; grey: the gap of the proof" if comparison.certified else ""
+    grey = "; grey: the gap of the proof" if table.certified else ""
     axes.set_title(f"time, and distance to the top{grey}", fontsize=10)
     axes.grid(visible=True, color="#EEEEEE")
     axes.set_axisbelow(True)

@@ -60,8 +60,9 @@ def certify(
         ``auto`` chooses and combines; ``bab`` is branch and bound over ``boxes`` of the
         input and over ``phases`` of the ReLUs; ``mip`` hands a mixed-integer program to
         `solver`; ``enumerate`` sweeps one or two inputs exactly.
-    solver : {"highs", "cbc", "scip", "pyomo:<name>"}
-        For ``mip``, and for ``auto`` where it needs one.
+    solver : str
+        For ``mip``, and for ``auto`` where it needs one: a name that ``nnbo-mip list backends``
+        shows, or ``"pyomo:<name>"``.
     formulation : {"bigm", "sos1", "partition", "naive"}
         For ``mip``; ``naive`` is there for comparison and never certifies.
     gap : float
@@ -141,15 +142,13 @@ class _Request:
 
 def check_solver(solver: object, method: str) -> str:
     """Refuse unknown solvers, and missing ones that were asked for by name."""
-    from nnbo_mip.exact.backends import get_backend
-    from nnbo_mip.exact.backends.registry import NAMES, PYOMO_PREFIX
+    from nnbo_mip.exact.backends.base import DEFAULT
+    from nnbo_mip.exact.backends.catalogue import get_backend
 
-    if not (isinstance(solver, str) and solver.startswith(PYOMO_PREFIX)):
-        as_choice(solver, "solver", (*NAMES, f"{PYOMO_PREFIX}<name>"))
-    name = str(solver)
-    if method == "mip" or name != "highs":
-        get_backend(name).version()
-    return name
+    backend = get_backend(solver)
+    if method == "mip" or backend.name != DEFAULT:
+        backend.version()
+    return backend.name
 
 
 def _check_formulation(formulation: str) -> None:
@@ -190,6 +189,7 @@ def _assemble(
         seed=choices.seed,
         seconds=seconds,
         counters=counters,
+        unverified=request.network.unverified or None,
     )
     return CertifyResult(
         x=request.user_point(x),

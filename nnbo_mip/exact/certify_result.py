@@ -69,6 +69,10 @@ class CertifyResult:
         return self.certificate.engine
 
     def __str__(self) -> str:
+        warning = self.certificate.unverified
+        return f"{self._answer()}\n  warning {warning}" if warning else self._answer()
+
+    def _answer(self) -> str:
         if self.status == "infeasible":
             return f"infeasible: {self.message}\n  proved  {self._proof()}"
         word, relation = ("maximum", "<=") if self.direction == "maximize" else ("minimum", ">=")

@@ -1,13 +1,13 @@
 """Checks of certificates: nothing is believed that is not computed again.
 
 In this order: the certificate is the one that was written (digest), it is about this
-network and this space (fingerprints), its numbers fit each other, its point is admissible
-and scores what it says, and no admissible point scores beyond the bound (`reproof`).
+network and this space (fingerprints), its numbers fit each other (`checking.numbers`), its point
+is admissible and scores what it says, and no admissible point scores beyond the bound (`reproof`).
+Fields that are information alone, such as `seconds`, are believed nowhere and repeated nowhere.
 """
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -16,14 +16,15 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from nnbo_mip.core.errors import FileFormatError, InputError
+from nnbo_mip.core.errors import FileFormatError, InputError, NnboError
 from nnbo_mip.core.progress import Progress, ProgressCallback, ProgressOption, reporting
 from nnbo_mip.exact.certificates.certificate import Certificate
 from nnbo_mip.exact.checking.heads.judge import Inquiry, judge_head
+from nnbo_mip.exact.checking.numbers import contradictions
 from nnbo_mip.exact.checking.recheck_bounds import BoxBounder
 from nnbo_mip.exact.checking.reproof import reprove
 from nnbo_mip.exact.search.problem import Problem
-from nnbo_mip.exact.search.result import gap_closed
+from nnbo_mip.network.graph.fingerprint import fingerprint
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.posteriors.readouts import NetworkReadout
@@ -91,11 +92,14 @@ def check(
 
     started = time.perf_counter()
     deadline = started + as_time_limit(time_limit)
-    given = None if space is None else _domain(Space.coerce(space))
+    given = None if space is None else Space.coerce(space)
     subject, seed = _subject(certificate, network), as_seed(seed)
     with reporting(progress, _sign(certificate)) as callback:
         whole = None if callback is None else _clocked(callback, started, deadline)
-        verdict, reason = _judge(certificate, subject, given, deadline, seed, whole)
+        asked = _Asked(given, certificate.version, False, deadline, seed, whole)
+        verdict, reason = _judge(certificate, subject, asked)
+    if isinstance(subject, Network) and subject.unverified:
+        reason = f"{reason} Warning: {subject.unverified}"
     return CheckResult(verdict, reason, time.perf_counter() - started)
 
 
@@ -103,12 +107,12 @@ def _subject(certificate: Certificate, given: object) -> Network | Objective:
     """Return what the certificate should be about, read from a file where a path is given."""
     from nnbo_mip.network.inputs import as_network
 
+    if isinstance(given, Objective):
+        return given
     if certificate.head is None:
         return as_network(given)
     if isinstance(given, str | Path):
         return Objective.load(given)
-    if isinstance(given, Objective):
-        return given
     raise InputError(
         "the certificate of a head is checked against an Objective or the file of one; got a "
         f"{type(given).__name__}; pass Objective(readout, head)."
@@ -136,31 +140,57 @@ def _sign(certificate: Certificate) -> float:
     return 1.0 if certificate.direction == "maximize" else -1.0
 
 
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What a certificate, or a part of one, has to be.
+
+    Parameters
+    ----------
+    space : Space, Domain or None
+        What it has to be about; None for whatever it names.
+    version : int
+        Of its form; parts have that of the whole.
+    rigorous : bool
+        Whether it is a part of a claim that is rigorous.
+    deadline : float
+        A time of `time.perf_counter`.
+    seed : int
+    callback : callable or None
+    """
+
+    space: Space | Domain | None
+    version: int
+    rigorous: bool
+    deadline: float
+    seed: int
+    callback: ProgressCallback | None
+
+
 def _judge(
-    certificate: Certificate,
-    subject: Network | Objective,
-    given: Domain | None,
-    deadline: float,
-    seed: int,
-    callback: ProgressCallback | None,
+    certificate: Certificate, subject: Network | Objective, asked: _Asked
 ) -> tuple[Verdict, str]:
     if certificate.digest != certificate.content_digest():
         return "refuted", "the certificate was altered after it was written: its digest is wrong."
+    if certificate.version != asked.version:
+        return "refuted", "the certificate is of another version than the one that it is a part of."
     try:
-        stored = _domain(_stored_space(certificate.space))
-    except FileFormatError as error:
+        stored = _stored_space(certificate.space)
+        domain = _domain(stored)
+    except NnboError as error:
         return "refuted", f"the space in the certificate is not one: {error}"
-    if stored.fingerprint != certificate.space_fingerprint:
+    if domain.fingerprint != certificate.space_fingerprint:
         return "refuted", "the space in the certificate is not the one it names."
-    if given is not None and given.fingerprint != stored.fingerprint:
+    if asked.space is not None and not _same(stored, asked.space):
         return "refuted", "the certificate is about another space: the fingerprints differ."
     if certificate.row_slack != ROW_SLACK:
         slack = f"{ROW_SLACK:g}, not {certificate.row_slack:g}"
         return "refuted", f"rows count as satisfied within {slack}."
+    rigorous = asked.rigorous or certificate.kind == "rigorous"
+    asked = replace(asked, space=stored, rigorous=rigorous)
     if certificate.head is None:
-        if isinstance(subject, Objective):
+        if isinstance(subject, Objective) or certificate.readout is not None:
             return "refuted", "the certificate is about an output of a network, not about a head."
-        return _judge_output(certificate, subject, stored, deadline, seed, callback)
+        return _judge_output(certificate, subject, domain, asked)
     if isinstance(subject, Network):
         return "refuted", "the certificate is about a head, not about an output of a network."
 
@@ -168,9 +198,10 @@ def _judge(
         part = _part_of(sub, objective)
         if part is None:
             return "refuted", "it is about another network or another kind of head."
-        return _judge(sub, part, stored, until, seed, callback)
+        return _judge(sub, part, replace(asked, deadline=until))
 
-    return judge_head(certificate, subject, Inquiry(stored, deadline, seed, callback, judge))
+    inquiry = Inquiry(domain, rigorous, asked.deadline, asked.seed, asked.callback, judge)
+    return judge_head(certificate, subject, inquiry)
 
 
 def _part_of(sub: Certificate, objective: Objective) -> Network | Objective | None:
@@ -185,31 +216,27 @@ def _part_of(sub: Certificate, objective: Objective) -> Network | Objective | No
 
 
 def _judge_output(
-    certificate: Certificate,
-    network: Network,
-    stored: Domain,
-    deadline: float,
-    seed: int,
-    callback: ProgressCallback | None,
+    certificate: Certificate, network: Network, domain: Domain, asked: _Asked
 ) -> tuple[Verdict, str]:
-    objective = _objective(certificate, network)
-    if objective is None:
-        return "refuted", "the certificate is about another network: the fingerprints differ."
-    if stored.dimension != objective.n_inputs:
+    if (mismatch := _mismatch(certificate, network)) is not None:
+        return mismatch
+    objective = network.objective(certificate.output)
+    if domain.dimension != objective.n_inputs:
         return "refuted", "the space in the certificate does not fit the network."
     sign = _sign(certificate)
-    problem = Problem(objective if sign > 0.0 else objective.negated(), stored)
+    problem = Problem(objective if sign > 0.0 else objective.negated(), domain)
     for contradiction in _contradictions(certificate, problem, sign):
         return "refuted", contradiction
     for position, sub in enumerate(certificate.sub_certificates):
-        verdict, reason = _judge(sub, network, stored, deadline, seed, callback)
+        verdict, reason = _judge(sub, network, asked)
         if verdict != "confirmed":
             return verdict, f"sub-certificate {position} is {verdict}: {reason}"
     if certificate.status == "heuristic":
         return "confirmed", "the value is right; the certificate claims no bound."
     x = None if certificate.x is None else np.array(certificate.x)
     level, claimant = sign * certificate.bound, certificate.prover
-    return reprove(problem, level, sign, x, claimant, deadline, seed, callback)
+    deadline, seed, callback = asked.deadline, asked.seed, asked.callback
+    return reprove(problem, level, sign, x, claimant, deadline, seed, callback, asked.rigorous)
 
 
 def _domain(space: Space | Domain) -> Domain:
@@ -222,27 +249,42 @@ def _stored_space(data: Any) -> Space | Domain:
     return Domain.from_dict(data) if data.get("format") == DOMAIN_FORMAT else Space.from_dict(data)
 
 
-def _objective(certificate: Certificate, network: Network) -> Network | None:
-    """Return the function that was optimized, None if the network is not the one named."""
-    if network.fingerprint == certificate.objective_fingerprint and network.n_outputs == 1:
-        return network
-    if network.fingerprint != certificate.network_fingerprint:
-        return None
+def _same(stored: Space | Domain, given: Space | Domain) -> bool:
+    """Whether two spaces have the same points, and the same names where both have names."""
+    if (
+        isinstance(stored, Space)
+        and isinstance(given, Space)
+        and stored.is_named
+        and given.is_named
+    ):
+        return stored == given
+    return _domain(stored).fingerprint == _domain(given).fingerprint
+
+
+def _mismatch(certificate: Certificate, network: Network) -> tuple[Verdict, str] | None:
+    """Return why the certificate is not about the network, None if it is."""
+    version = certificate.version
+    given = fingerprint(network, version)
+    if given != certificate.network_fingerprint:
+        if certificate.output is not None and given == certificate.objective_fingerprint:
+            return "undecided", (
+                "the network that was given is the output that was optimized, but of which network "
+                "that is an output cannot be seen from it; pass the network that was certified."
+            )
+        return "refuted", "the certificate is about another network: the fingerprints differ."
     try:
         objective = network.objective(certificate.output)
-    except InputError:
-        return None
-    same = objective.fingerprint == certificate.objective_fingerprint
-    return objective if same else None
+    except InputError as error:
+        return "refuted", f"the certificate names no output of the network: {error}"
+    if fingerprint(objective, version) != certificate.objective_fingerprint:
+        return "refuted", "the certificate is about another output: the fingerprints differ."
+    return None
 
 
 def _contradictions(certificate: Certificate, problem: Problem, sign: float) -> Iterator[str]:
-    """Yield what is wrong with the numbers, in sentences."""
-    value, bound = sign * certificate.value, sign * certificate.bound
-    yield from _status_contradictions(certificate, value, bound)
+    """Yield what is wrong with the numbers or with the point, in sentences."""
+    yield from contradictions(certificate, None)
     if certificate.x is None:
-        if value != -math.inf:
-            yield "it names a value but no point that has it."
         return
     x = np.array(certificate.x)
     if x.size != problem.dimension or not problem.domain.admissible(x[None, :])[0]:
@@ -250,28 +292,7 @@ def _contradictions(certificate: Certificate, problem: Problem, sign: float) -> 
         return
     domain = problem.domain
     error = BoxBounder(problem.network, domain.lower, domain.upper).output_error
-    computed = problem.value(x)
+    computed, value = problem.value(x), sign * certificate.value
     # Another machine may sum in another order, so equality is up to rounding.
     if not abs(computed - value) <= 2.0 * error:
         yield f"the network scores {sign * computed!r} at its point, not {certificate.value!r}."
-
-
-def _status_contradictions(certificate: Certificate, value: float, bound: float) -> Iterator[str]:
-    status, closed = certificate.status, gap_closed(value, bound, certificate.requested_gap)
-    distance = bound - value if math.isfinite(bound - value) else None
-    if certificate.requested_gap < 0.0 or math.isnan(value) or math.isnan(bound):
-        yield "its numbers are not ordered."
-    elif value > bound:
-        yield "its value lies beyond its bound."
-    elif (certificate.kind == "none") != (status == "heuristic"):
-        yield f"a bound of kind {certificate.kind!r} does not make the status {status!r}."
-    elif status == "heuristic" and bound != math.inf:
-        yield "a heuristic result claims no bound, but a finite one is written."
-    elif status == "infeasible" and not (certificate.x is None and bound == -math.inf):
-        yield "where no admissible point exists there is no value and no bound."
-    elif status == "optimal" and not closed:
-        yield "value and bound are farther apart than the gap that 'optimal' promises."
-    elif status == "feasible" and closed:
-        yield "value and bound are as close as 'optimal' asks, but the status says otherwise."
-    elif distance is not None and certificate.gap != distance:
-        yield f"the distance of value and bound is {distance!r}, not {certificate.gap!r}."

@@ -243,7 +243,7 @@ def _scaled(proposal: Proposal, logarithmic: bool) -> float:
         return proposal.bound
     if is_logarithm:
         return logarithms.exponential_above(proposal.bound)
-    return math.nextafter(math.log(proposal.bound), math.inf) if proposal.bound > 0.0 else -math.inf
+    return logarithms.logarithm_above(proposal.bound)
 
 
 def _difference(most: float, value: float) -> float:

@@ -6,9 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from nnbo_mip.core.errors import MissingExtraError
+from nnbo_mip.core.outward import text_above
+from nnbo_mip.drawing.comparison import SearchRow, SearchTable, draw_searches
+from nnbo_mip.drawing.landscape import Landscape
 from nnbo_mip.maximizers.base.proposal import Proposal
 
 MISS = 1e-3
@@ -125,11 +129,39 @@ class Comparison:
             [{name: getattr(row, name) for name in columns} for row in self.rows], columns=columns
         )
 
+    def draw(
+        self, path: str | Path, *, landscape: Landscape | None = None, title: str = ""
+    ) -> None:
+        """Draw it by matplotlib (extra `plots`) into a .png, .svg or .pdf file.
+
+        Parameters
+        ----------
+        path : path
+        landscape : Landscape, optional
+            The acquisition itself, as `nnbo_mip.maximizers.landscape.landscape_of` gives it.
+        title : str
+        """
+        words = {True: "missed", False: "hit"}
+        rows = [
+            SearchRow(
+                row.maximizer,
+                row.value,
+                row.bound,
+                row.seconds,
+                row.status if row.miss is None else words[row.miss],
+            )
+            for row in self.rows
+        ]
+        miss = miss_distance(self.best, self.head.startswith("log"))
+        table = SearchTable(self.head, self.best, self.bound, self.certified, miss, rows)
+        draw_searches(table, path, landscape=landscape, title=title)
+
     def __str__(self) -> str:
         table = [HEADINGS, *(row.cells for row in self.rows)]
-        proven = f"certified: at most {self.bound:.8g}" if self.certified else "not certified"
+        most = f"at most {text_above(self.bound, 8)}"
+        proven = f"certified: {most}" if self.certified else "not certified"
         if not self.certified and math.isfinite(self.bound):
-            proven = f"at most {self.bound:.8g}, gap open"
+            proven = f"{most}, gap open"
         lines = [f"{self.head}, best {self.best:.8g}, {proven}", *_aligned(table)]
         lines += [f"{row.maximizer}: {row.message}" for row in self.rows if row.message]
         return "\n".join(lines)

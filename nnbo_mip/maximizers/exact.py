@@ -13,7 +13,7 @@ from nnbo_mip.core.interruption import interruptible
 from nnbo_mip.exact.certify import check_solver
 from nnbo_mip.exact.formulation import FORMULATIONS
 from nnbo_mip.exact.heads.certification import certificate_of
-from nnbo_mip.exact.heads.maximize_head import maximize_head, why_not
+from nnbo_mip.exact.heads.maximize_head import maximize_head
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.scores.answer import HeadResult
 from nnbo_mip.exact.scores.question import HeadProblem
@@ -54,7 +54,7 @@ class Bab(Maximizer):
     def why_not(self, target: Target) -> str:
         """Return why nothing can be proven of a target; empty where something can."""
         reason = super().why_not(target) or target.why_no_objective
-        return reason or why_not(target.problem, self.name)
+        return reason or target.ways.why_not(self.name)
 
     def _maximize(self, target: Target, request: Request) -> Proposal:
         return prove(target, self._options(request.seed), self, request)
@@ -69,7 +69,8 @@ class Mip(Bab):
 
     Parameters
     ----------
-    solver : {"highs", "cbc", "scip", "pyomo:<name>"}
+    solver : str
+        A name that ``nnbo-mip list backends`` shows, or ``"pyomo:<name>"``.
     formulation : {"bigm", "sos1", "partition", "naive"}
         ``naive`` is there for comparison and never proves.
     time_limit : float
@@ -120,7 +121,7 @@ class Auto(Bab):
 
     Parameters
     ----------
-    solver : {"highs", "cbc", "scip", "pyomo:<name>"}
+    solver : str
         For problems that branch and bound does not close.
     time_limit : float
         Wall seconds, where those of the request are more.
@@ -185,7 +186,7 @@ def prove(target: Target, options: SequenceOptions, maximizer: Bab, request: Req
     if ahead is not None and ahead.interrupted:
         monitor.interrupt()
     with interruptible(monitor.interrupt):
-        result = maximize_head(problem, options, monitor)
+        result = maximize_head(target.ways, options, monitor)
     found = _proposal(problem, result, monitor, maximizer, request)
     if ahead is None:
         return found

@@ -13,12 +13,12 @@ from nnbo_mip.core.terms import Output
 from nnbo_mip.network.graph.graph import Network
 
 
-def as_network(given: object) -> Network:
-    """Return a network, read from a file where a path is given."""
+def as_network(given: object, *, verify: bool = True) -> Network:
+    """Return a network, read from a file where a path is given; `verify` is for ONNX models."""
     if isinstance(given, Network):
         return given
     if isinstance(given, str | Path):
-        return _network_from_file(Path(given))
+        return _network_from_file(Path(given), verify)
     kind = type(given)
     doors = {"torch": "from_torch", "sklearn": "from_sklearn", "onnx": "from_onnx"}
     library = next((b.__module__.split(".")[0] for b in kind.__mro__ if b is not object), "")
@@ -31,13 +31,13 @@ def as_network(given: object) -> Network:
     )
 
 
-def _network_from_file(path: Path) -> Network:
+def _network_from_file(path: Path, verify: bool) -> Network:
     if not path.is_file():
         got = f"the folder {str(path)!r}" if path.is_dir() else repr(str(path))
         raise InputError(f"the network must be a file that exists; got {got}; check the path.")
     ending = path.suffix.lower()
     if ending == ".onnx":
-        return Network.from_onnx(path)
+        return Network.from_onnx(path, verify=verify)
     if ending in (".npz", ".json"):
         return Network.load(path)
     raise InputError(

@@ -3,10 +3,79 @@
 A score function (`functions`) makes a number of mean and std, or of members; a posterior
 (`posteriors`) gives these at a point; an `Objective` is one on the other.
 
->>> from nnbo_mip.scores.functions.improvement import ExpectedImprovement
->>> head = ExpectedImprovement(threshold=1.0)
+>>> import nnbo_mip as nm
+>>> head = nm.scores.ExpectedImprovement(threshold=1.0)
 >>> head.score([1.0, 3.0], [1.0, 0.0]).round(4).tolist()
 [0.3989, 2.0]
 >>> head.mean_at_level([1.0, 0.0], 2.0).round(4).tolist()
 [2.9915, 3.0]
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nnbo_mip.scores.base.abstract import Head as Head
+    from nnbo_mip.scores.base.abstract import MemberHead as MemberHead
+    from nnbo_mip.scores.base.abstract import MomentHead as MomentHead
+    from nnbo_mip.scores.functions.empirical import EmpiricalImprovement as EmpiricalImprovement
+    from nnbo_mip.scores.functions.entropy import MaxValueEntropy as MaxValueEntropy
+    from nnbo_mip.scores.functions.improvement import ExpectedImprovement as ExpectedImprovement
+    from nnbo_mip.scores.functions.linear import LinearHead as LinearHead
+    from nnbo_mip.scores.functions.noisy import AugmentedEI as AugmentedEI
+    from nnbo_mip.scores.functions.noisy import QuantileImprovement as QuantileImprovement
+    from nnbo_mip.scores.functions.probability import LogProbability as LogProbability
+    from nnbo_mip.scores.functions.probability import (
+        ProbabilityOfImprovement as ProbabilityOfImprovement,
+    )
+    from nnbo_mip.scores.objective import Objective as Objective
+    from nnbo_mip.scores.posteriors.gp_readout import GpReadout as GpReadout
+    from nnbo_mip.scores.posteriors.readouts import MembersReadout as MembersReadout
+    from nnbo_mip.scores.posteriors.readouts import PlainReadout as PlainReadout
+    from nnbo_mip.scores.posteriors.readouts import QuadraticReadout as QuadraticReadout
+    from nnbo_mip.scores.posteriors.readouts import Readout as Readout
+    from nnbo_mip.scores.posteriors.readouts import SmoothReadout as SmoothReadout
+    from nnbo_mip.scores.posteriors.tanh_readouts import TanhFeatures as TanhFeatures
+    from nnbo_mip.scores.posteriors.tanh_readouts import TanhMembers as TanhMembers
+    from nnbo_mip.scores.posteriors.tree_readout import TreeReadout as TreeReadout
+
+# Where each public name lives; imported when it is first asked for.
+_HOMES = {
+    "Head": "base.abstract",
+    "MemberHead": "base.abstract",
+    "MomentHead": "base.abstract",
+    "EmpiricalImprovement": "functions.empirical",
+    "MaxValueEntropy": "functions.entropy",
+    "ExpectedImprovement": "functions.improvement",
+    "LinearHead": "functions.linear",
+    "AugmentedEI": "functions.noisy",
+    "QuantileImprovement": "functions.noisy",
+    "LogProbability": "functions.probability",
+    "ProbabilityOfImprovement": "functions.probability",
+    "Objective": "objective",
+    "GpReadout": "posteriors.gp_readout",
+    "MembersReadout": "posteriors.readouts",
+    "PlainReadout": "posteriors.readouts",
+    "QuadraticReadout": "posteriors.readouts",
+    "Readout": "posteriors.readouts",
+    "SmoothReadout": "posteriors.readouts",
+    "TanhFeatures": "posteriors.tanh_readouts",
+    "TanhMembers": "posteriors.tanh_readouts",
+    "TreeReadout": "posteriors.tree_readout",
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -20,7 +20,7 @@ LEAST_LOG = -1e9
 """Score of 44000 standard deviations below the threshold; its last digit is worth 1e-7."""
 
 EXP_ERROR = 1e-15
-"""Relative error of `math.exp`, generously."""
+"""Relative error of `math.exp` and `math.log`, generously."""
 
 
 def searched(head: Head) -> Head:
@@ -42,3 +42,11 @@ def exponential_above(logarithm: float) -> float:
     if logarithm > 709.0:
         return math.inf
     return math.exp(logarithm) * (1.0 + EXP_ERROR) + 5e-324
+
+
+def logarithm_above(score: float) -> float:
+    """Return a number that is not below the logarithm of a score."""
+    if not 0.0 < score < math.inf:
+        return math.inf if score > 0.0 else -math.inf
+    near = math.log(score)
+    return near + EXP_ERROR * abs(near)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.core.files import MAX_BYTES
+from nnbo_mip.network.graph.fingerprint import NEWEST, fingerprint
 from nnbo_mip.scores import storage
 from nnbo_mip.scores.base.abstract import Head, MemberHead, MomentHead
 from nnbo_mip.scores.posteriors.readouts import Readout
@@ -52,14 +53,18 @@ class Objective:
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of network, readout and head, in hexadecimal."""
+        return self.fingerprint_in(NEWEST)
+
+    def fingerprint_in(self, version: int) -> str:
+        """Return the fingerprint that certificates of a version, 2 or 1, name this by."""
         network = storage.network_of(self.readout)
         content = {
-            "network": None if network is None else network.fingerprint,
+            "network": None if network is None else fingerprint(network, version),
             "readout": storage.readout_to_dict(self.readout),
             "head": storage.head_to_dict(self.head),
         }
         text = json.dumps(content, sort_keys=True, allow_nan=False)
-        return hashlib.sha256(b"nnbo_mip objective 1" + text.encode()).hexdigest()
+        return hashlib.sha256(b"nnbo_mip objective %d" % version + text.encode()).hexdigest()
 
     def save(self, path: str | Path) -> None:
         """Write an ``.npz`` with the network, readout and head; never pickle."""

@@ -66,9 +66,6 @@ READOUTS: dict[str, type[Any]] = {
     "trees": TreeReadout,
 }
 
-POSITIVE = ("l_max", "variance_unit", "nu", "mixture", "amplitude")
-NOT_NEGATIVE = ("l_min", "factor", "noise", "reach")
-
 REMEDY = "use what nnbo_mip wrote"
 
 
@@ -151,7 +148,6 @@ def readout_from_parts(
     if network is not None:
         given["network"] = network
     _check_names(f"a readout of kind {kind}", given, READOUTS[kind])
-    _check_numbers(kind, numbers, matrices)
     try:
         readout: Readout = READOUTS[kind](**given)
     except (InputError, UnsupportedError) as error:
@@ -183,31 +179,3 @@ def _check_names(what: str, given: Mapping[str, Any], kind: type[Any]) -> None:
             f"{what} has a fixed set of numbers; missing {sorted(missing)}, unknown "
             f"{sorted(map(str, unknown))!r:.80}; {REMEDY}."
         )
-
-
-def _check_numbers(
-    kind: str, numbers: Mapping[str, Any], matrices: Mapping[str, FloatArray]
-) -> None:
-    for name, value in numbers.items():
-        if name == "spread":
-            right, expected = value in ("std", "variance"), "std or variance"
-        elif isinstance(value, str):
-            right, expected = READOUTS[kind].__annotations__.get(name) == "str", "a number"
-        else:
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            right, expected = is_number and bool(np.isfinite(value)), "a finite number"
-            if right and name in POSITIVE:
-                right, expected = value > 0.0, "a number > 0"
-            elif right and name in NOT_NEGATIVE:
-                right, expected = value >= 0.0, "a number >= 0"
-        if not right:
-            raise FileFormatError(
-                f"{name} of a readout of kind {kind} must be {expected}; got {value!r:.80}; "
-                f"{REMEDY}."
-            )
-    for name, matrix in matrices.items():
-        if not np.isfinite(matrix).all():
-            raise FileFormatError(
-                f"{name} of a readout of kind {kind} must be finite numbers; got NaN or infinity "
-                f"among {matrix.size}; {REMEDY}."
-            )

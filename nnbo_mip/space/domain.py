@@ -343,8 +343,9 @@ def _checked_rows(
         )
     with np.errstate(over="ignore", invalid="ignore"):
         magnitude = np.abs(matrix) @ np.maximum(np.abs(lower), np.abs(upper)) + np.abs(right)
-    if not np.isfinite(2.0 * magnitude).all():
-        i = int(np.flatnonzero(~np.isfinite(2.0 * magnitude))[0])
+        magnitude *= 2.0
+    if not np.isfinite(magnitude).all():
+        i = int(np.flatnonzero(~np.isfinite(magnitude))[0])
         raise InputError(
             f"rows must have finite coefficients and values over the box; got row {i}: "
             f"{matrix[i]}; correct it or rescale it."

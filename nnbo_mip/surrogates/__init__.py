@@ -8,19 +8,30 @@
 
 from __future__ import annotations
 
-from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, Surrogate
+from nnbo_mip.surrogates.base.abstract import (
+    Belief,
+    Capability,
+    Local,
+    Surrogate,
+    check_scale,
+)
 from nnbo_mip.surrogates.base.families import registry
 from nnbo_mip.surrogates.base.observations import Observations, Standardization
 from nnbo_mip.surrogates.base.storage import load
+from nnbo_mip.surrogates.ensembles.members import MemberBelief
+from nnbo_mip.surrogates.ensembles.stack import Stack
 
 __all__ = [
     "Belief",
     "Capability",
     "Local",
+    "MemberBelief",
     "Observations",
+    "Stack",
     "Standardization",
     "Surrogate",
     "available",
+    "check_scale",
     "create",
     "load",
     "register",

@@ -33,17 +33,22 @@ from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.scores.base.abstract import RatioHead
 from nnbo_mip.surrogates import Belief, Capability
 from nnbo_mip.testing.analytic_belief import AnalyticBelief
+from nnbo_mip.testing.contract import Contract, needs
 
 ROUNDING = 1e-12
 """By how much a score may break a declared order, relative to its size."""
 
 
-class AcquisitionContract(abc.ABC):
+class AcquisitionContract(Contract):
     """Subclass it under a name that pytest collects, and say how to make the acquisition."""
 
     @abc.abstractmethod
     def make(self, **options: Any) -> Acquisition:
         """Return the acquisition with these options (at least `incumbent`)."""
+
+    def offers(self) -> frozenset[object]:
+        """Return the kinds of head that the head is."""
+        return frozenset(type(self.head()).__mro__)
 
     def belief(self) -> Belief:
         """Return what the acquisition is tried on; it must offer what is needed."""
@@ -181,10 +186,10 @@ class AcquisitionContract(abc.ABC):
         # Within a step of a kink, or a jump, the difference quotient is no derivative.
         assert agreeing.all(axis=1).mean() >= 0.9
 
+    @needs(MixtureHead)
     def test_a_mixture_head_knows_its_slopes(self) -> None:
         head = self.head()
-        if not isinstance(head, MixtureHead):
-            pytest.skip("reads no mixture")
+        assert isinstance(head, MixtureHead)
         parts, step = self.mixtures(head), 1e-6
         slopes = head.gradient(*parts)
         assert all(slope.shape == parts[0].shape for slope in slopes)
@@ -203,6 +208,7 @@ class AcquisitionContract(abc.ABC):
 
     # -- what the head declares -------------------------------------------------------------
 
+    @needs(MomentHead)
     def test_the_score_moves_as_its_trends_say(self) -> None:
         head = self._moment_head()
         mean, std = self.moments(head)
@@ -216,6 +222,7 @@ class AcquisitionContract(abc.ABC):
         else:
             self._moves(head.std_trend, head.score(mean, std), wider)
 
+    @needs(MomentHead)
     def test_largest_bounds_every_score_of_its_range(self) -> None:
         head = self._moment_head()
         mean, low = self.moments(head)
@@ -231,6 +238,7 @@ class AcquisitionContract(abc.ABC):
         if head.std_trend is not Trend.MIXED:
             np.testing.assert_allclose(found, bound, rtol=1e-9)
 
+    @needs(MomentHead)
     def test_levels_are_reached_from_their_means_on(self) -> None:
         head = self._moment_head()
         mean, std = self.moments(head)
@@ -241,10 +249,10 @@ class AcquisitionContract(abc.ABC):
         np.testing.assert_allclose(head.mean_at_level(std, score), mean, rtol=1e-6, atol=1e-6)
         assert (head.mean_at_level(std, -np.inf) == -np.inf).all()
 
+    @needs(RatioHead)
     def test_a_ratio_head_is_a_half_plane_at_every_level(self) -> None:
         head = self._moment_head()
-        if not isinstance(head, RatioHead):
-            pytest.skip("no ratio")
+        assert isinstance(head, RatioHead)
         mean, std = self.moments(head)
         for level in np.unique(head.score(mean, std))[5:-5:40]:
             t = head.ratio_at_level(float(level))
@@ -304,8 +312,7 @@ class AcquisitionContract(abc.ABC):
 
     def _moment_head(self) -> MomentHead:
         head = self.head()
-        if not isinstance(head, MomentHead):
-            pytest.skip("reads members, or a mixture")
+        assert isinstance(head, MomentHead)
         return head
 
     @staticmethod

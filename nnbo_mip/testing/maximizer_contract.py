@@ -32,6 +32,7 @@ from nnbo_mip.space.grid import Grid
 from nnbo_mip.surrogates import Belief, Capability
 from nnbo_mip.surrogates import create as create_surrogate
 from nnbo_mip.testing.analytic_belief import ALL, AnalyticBelief
+from nnbo_mip.testing.contract import Contract, needs
 
 SECONDS = 20.0
 """Wall time of one search; what takes longer must end by then."""
@@ -71,12 +72,16 @@ def data(d: int = 2) -> tuple[FloatArray, FloatArray]:
     return X, np.sin(3.0 * X).sum(axis=1)
 
 
-class MaximizerContract(abc.ABC):
+class MaximizerContract(Contract):
     """Subclass it under a name that pytest collects, and say how to make the maximizer."""
 
     @abc.abstractmethod
     def make(self, **options: Any) -> Maximizer:
         """Return the maximizer with these options."""
+
+    def offers(self) -> frozenset[object]:
+        """Return the options that not every maximizer has: `evaluations`, or none."""
+        return frozenset({"evaluations"} if hasattr(self.make(), "evaluations") else ())
 
     # -- options ------------------------------------------------------------------------
 
@@ -99,9 +104,8 @@ class MaximizerContract(abc.ABC):
         with pytest.raises(NnboError, match="time_limit"):
             self.make(time_limit=bad)
 
+    @needs("evaluations")
     def test_budgets_that_are_none_are_refused(self) -> None:
-        if not self._has("evaluations"):
-            pytest.skip("counts no evaluations")
         for bad in (0, -5, 1.5, "many", True):
             with pytest.raises(NnboError, match="evaluations"):
                 self.make(evaluations=bad)
@@ -185,19 +189,16 @@ class MaximizerContract(abc.ABC):
 
     def test_no_start_is_better_than_the_answer(self) -> None:
         target = self.target(DOMAINS["a row"], "ucb")
-        if self.refuses(target):
-            return
         points = target.domain.sample(2000, np.random.default_rng(0))
         best = points[[target.score(points).argmax()]]
         for options in ({"evaluations": 1}, {}):
-            if not options or (self._has("evaluations") and not self._refuses_with(options)):
+            if options.keys() <= self.offers() and not self.refuses(target, **options):
                 proposal = self.run(target, starts=best, **options)
                 assert proposal.value >= target.score(best)[0] - READOUT_ERROR
 
+    @needs("evaluations")
     @pytest.mark.parametrize("most", [1, 7, 300])
     def test_evaluations_are_counted_and_limited(self, most: int) -> None:
-        if not self._has("evaluations") or self._refuses_with({"evaluations": most}):
-            pytest.skip("counts no evaluations, or says that these are too few")
         for where in ("a box", "integers", "a row", "holes"):
             target = self.target(DOMAINS[where], "ei")
             if not self.refuses(target, evaluations=most):
@@ -298,9 +299,3 @@ class MaximizerContract(abc.ABC):
             assert proposal.bound <= bounded or isinstance(head, EmpiricalImprovement)
         assert proposal.seconds >= 0.0
         assert str(proposal)
-
-    def _has(self, option: str) -> bool:
-        return hasattr(self.make(), option)
-
-    def _refuses_with(self, options: dict[str, Any]) -> bool:
-        return self.refuses(self.target(DOMAINS["a box"], "ei"), **options)

@@ -24,6 +24,7 @@ import pytest
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.surrogates import Belief, Capability, Surrogate, load
+from nnbo_mip.testing.contract import Contract, needs
 
 RELATIVE = 1e-9
 """How well the compiled network and the belief agree, relative to the size of the values."""
@@ -55,12 +56,18 @@ def _fitted(contract: type[SurrogateContract], n: int, d: int) -> Belief:
     return contract().make(seed=0).fit(*sample(n, d))
 
 
-class SurrogateContract(abc.ABC):
+class SurrogateContract(Contract):
     """Subclass it under a name that pytest collects, and say how to make the surrogate."""
 
     @abc.abstractmethod
     def make(self, **options: Any) -> Surrogate:
         """Return the surrogate with these options (at least `seed`)."""
+
+    def offers(self) -> frozenset[object]:
+        """Return the declared capabilities, and `Belief.mixture_slopes` where it is overridden."""
+        made = self.make(seed=0)
+        overridden = made.belief_type.mixture_slopes is not Belief.mixture_slopes
+        return made.capabilities | ({Belief.mixture_slopes} if overridden else set())
 
     def belief(self, n: int = 12, d: int = 2) -> Belief:
         """Return a belief fitted to `sample(n, d)`; one fit serves all tests of a class."""
@@ -109,10 +116,9 @@ class SurrogateContract(abc.ABC):
                 with pytest.raises(UnsupportedError, match=capability.value):
                     call()
 
+    @needs(Capability.CANDIDATES)
     def test_candidates_are_points_of_the_box_and_belong_to_a_seed(self) -> None:
         belief = self.belief()
-        if Capability.CANDIDATES not in belief.capabilities:
-            pytest.skip("draws no candidates")
         points = belief.candidates(50, 3)
         assert points.shape == (50, belief.n_inputs)
         assert np.abs(points).max() <= 1.0
@@ -148,10 +154,9 @@ class SurrogateContract(abc.ABC):
         for values in self._values(self.belief(), np.empty((0, 2))).values():
             assert len(values) == 0
 
+    @needs(Capability.RATIO)
     def test_a_ratio_takes_the_place_of_mean_and_std(self) -> None:
         belief, X = self.belief(), self.probes()
-        if Capability.RATIO not in belief.capabilities:
-            pytest.skip("no ratio")
         assert not {Capability.MEAN, Capability.STD} & belief.capabilities
         ratio, latent = belief.ratio(X), belief.latent()
         assert (ratio >= 0.0).all()
@@ -168,10 +173,9 @@ class SurrogateContract(abc.ABC):
         clear = (np.diff(height[order]) > 1e-6) & (np.abs(height[order][1:]) < 10.0)
         assert (rise[clear] > 0.0).all()
 
+    @needs(Capability.MEAN, Capability.STD)
     def test_predict_speaks_as_scikit_learn_does(self) -> None:
         belief, X = self.belief(), self.probes()
-        if not {Capability.MEAN, Capability.STD} <= belief.capabilities:
-            pytest.skip("no mean and std")
         mean, std = belief.predict(X, return_std=True)
         assert np.array_equal(mean, belief.mean(X))
         assert np.array_equal(std, belief.std(X))
@@ -179,10 +183,9 @@ class SurrogateContract(abc.ABC):
 
     # -- derivatives, networks, scale, files -----------------------------------------
 
+    @needs(Capability.GRADIENT)
     def test_gradients_are_those_of_the_values(self) -> None:
         belief, X = self.belief(), self.probes()
-        if Capability.GRADIENT not in belief.capabilities:
-            pytest.skip("no gradient")
         local, step = belief.differentiate(X), 1e-6
         belief = self._moments_of(belief)
         has_std = Capability.STD in belief.capabilities
@@ -200,10 +203,9 @@ class SurrogateContract(abc.ABC):
         # Within a step of a kink the difference quotient mixes two slopes.
         assert (agreeing > 0.99).mean() >= 0.9
 
+    @needs(Capability.MIXTURE)
     def test_the_mixture_has_the_moments_of_the_belief(self) -> None:
         belief, X = self.belief(), self.probes()
-        if Capability.MIXTURE not in belief.capabilities:
-            pytest.skip("no mixture")
         for same in (belief, belief.scaled(2.5)):
             mixture = same.mixture(X)
             assert mixture.weights.shape == mixture.means.shape == mixture.stds.shape
@@ -215,11 +217,9 @@ class SurrogateContract(abc.ABC):
             if getattr(belief, "spread", "std") == "std":  # other spreads are no deviations
                 np.testing.assert_allclose(mixture.std, same.std(X), rtol=1e-7, atol=1e-9)
 
+    @needs(Capability.MIXTURE, Belief.mixture_slopes)
     def test_slopes_of_the_mixture_are_those_of_its_parts(self) -> None:
         belief, X = self.belief().scaled(1.5), self.probes()
-        offered = type(belief).mixture_slopes is not Belief.mixture_slopes
-        if Capability.MIXTURE not in belief.capabilities or not offered:
-            pytest.skip("no slopes of a mixture")
         slopes, step = belief.mixture_slopes(X), 1e-6
         agreeing = np.zeros(len(X))
         for axis, unit in enumerate(np.eye(X.shape[1])):
@@ -233,10 +233,9 @@ class SurrogateContract(abc.ABC):
         # Within a step of a kink the difference quotient mixes two slopes.
         assert (agreeing > 0.99).mean() >= 0.8
 
+    @needs(Capability.NETWORK)
     def test_the_compiled_network_is_the_belief(self) -> None:
         belief, X = self.belief(), self.probes()
-        if Capability.NETWORK not in belief.capabilities:
-            pytest.skip("not compilable")
         outputs = belief.network()
         belief = self._moments_of(belief)
         assert "mean" in outputs.output_names
@@ -252,10 +251,28 @@ class SurrogateContract(abc.ABC):
             for index in range(members.shape[1]):
                 self._same(outputs.evaluate(X, f"member{index}"), members[:, index])
 
+    def test_the_posterior_that_is_proven_about_is_the_belief(self) -> None:
+        belief, X = self._moments_of(self.belief().scaled(1.5)), self.probes()
+        refusal = ""
+        try:
+            posterior = belief.posterior()
+        except UnsupportedError as refused:
+            refusal = str(refused)
+        if refusal:  # nothing is proven about this belief
+            assert refusal.endswith(".")
+            return
+        self._same(posterior.mean(X), belief.mean(X))
+        if Capability.STD in belief.capabilities:
+            std = belief.std(X)
+            # It may be the root of a difference, or that of members that are all the same.
+            slack = 1e-7 * std.max() + RELATIVE * np.abs(belief.mean(X)).max()
+            np.testing.assert_allclose(posterior.std(X), std, rtol=1e-6, atol=slack)
+        if Capability.MEMBERS in belief.capabilities:
+            self._same(belief.posterior(members=True).members(X), belief.members(X))
+
+    @needs(Capability.TREES)
     def test_the_trees_are_the_members(self) -> None:
         belief, X = self.belief(), self.probes()
-        if Capability.TREES not in belief.capabilities:
-            pytest.skip("no trees")
         belief = self._moments_of(belief)
         trees: Any = getattr(belief, "trees")  # noqa: B009 - what the capability promises
         self._same(trees.members(X).mean(axis=1), belief.mean(X))
@@ -285,10 +302,9 @@ class SurrogateContract(abc.ABC):
         for name, values in self._values(belief, X).items():
             assert np.array_equal(self._values(loaded, X)[name], values), name
 
+    @needs(Capability.DRAWS)
     def test_a_draw_is_one_function_for_a_seed(self, tmp_path: Path) -> None:
         belief, X = self.belief(), self.probes()
-        if Capability.DRAWS not in belief.capabilities:
-            pytest.skip("no draws")
         draw = belief.draw(3)
         assert Capability.MEAN in draw.capabilities
         assert draw.n_inputs == belief.n_inputs

@@ -11,12 +11,14 @@ from typer.testing import CliRunner, Result
 import nnbo_mip as nm
 from nnbo_mip.cli.app import app
 from nnbo_mip.core.registry_entries import Entry, Option
+from nnbo_mip.exact import backends
 
 AVAILABLE = {
     "problems": nm.problems.available,
     "surrogates": nm.surrogates.available,
     "acquisitions": nm.acquisitions.available,
     "maximizers": nm.maximizers.available,
+    "backends": backends.available,
 }
 
 
@@ -37,6 +39,23 @@ def test_a_line_says_what_it_is_and_which_options_it_has() -> None:
     assert line.split(maxsplit=1)[1] == (
         "mean + beta factor std.  [beta=1.0, factor=1.0, incumbent=None]"
     )
+
+
+def test_backends_say_what_they_can_do() -> None:
+    (entries,) = json.loads(run("backends", "--json").stdout).values()
+    facts = {entry["name"]: entry for entry in entries}
+    assert {name for name, fact in facts.items() if fact["role"] == "claimant"} == {"cbc", "pyomo"}
+    assert {name for name, fact in facts.items() if fact["sos1"] == "yes"} == {"gurobi", "scip"}
+    assert facts["highs"]["installed"] == "yes"
+    assert (facts["gurobi"]["extra"], facts["gurobi"]["licence"]) == ("gurobi", "yes")
+    (line,) = (line for line in run("backends").stdout.splitlines() if line.startswith("highs"))
+    assert "role=prover, formulation=bigm, sos1=no, extra=none" in line
+
+
+def test_a_backend_whose_extra_is_missing_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nnbo_mip.exact.backends.catalogue.find_spec", lambda name: None)
+    (entries,) = json.loads(run("backends", "--json").stdout).values()
+    assert {entry["installed"] for entry in entries} == {"no"}
 
 
 def test_the_same_in_json() -> None:

@@ -260,6 +260,33 @@ def test_bad_input_is_one_sentence_and_exit_code_2(command: str, part: str) -> N
     assert not PYTHON.search(result.stderr)
 
 
+@pytest.mark.usefixtures("folder")
+def test_a_model_that_cannot_be_compared_needs_to_be_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_args: object, **_kwargs: object) -> None:
+        raise NotImplementedError("no such operator here")
+
+    pytest.importorskip("onnx")
+    tent().to_onnx("tent.onnx")
+    assert certify("tent.onnx --lower 1 --upper 7 --save claim.json").exit_code == 0
+    monkeypatch.setattr("onnx.reference.ReferenceEvaluator.run", fail)
+    for command in ("certify tent.onnx --lower 1 --upper 7", "check claim.json tent.onnx"):
+        refused = run(command)
+        assert refused.exit_code == 2
+        assert "no such operator here" in refused.stderr
+        assert "--no-verify" in refused.stderr
+        assert len(refused.stderr.splitlines()) == 1
+        assert not PYTHON.search(refused.stderr)
+        unchecked = run(f"{command} --no-verify")
+        assert unchecked.exit_code == 0
+        assert "the network was never compared with the ONNX model" in unchecked.stdout
+    assert (
+        "never compared"
+        in answer(run("certify tent.onnx --lower 1 --upper 7 --no-verify --json"))["unverified"]
+    )
+
+
 PYTHON = re.compile(
     r"Traceback|Errno|__|math\.inf|time_limit|max_bytes|from_onnx|Certificate\.|Network\.load|"
     r"pass |\w=['\"]|None"
@@ -387,7 +414,7 @@ def test_version_is_shown() -> None:
 
 def test_help_imports_no_numerics() -> None:
     script = (
-        "import sys; from nnbo_mip import cli_app\n"
+        "import sys; import nnbo_mip.cli.app\n"
         "assert not {'numpy', 'torch', 'scipy', 'nnbo_mip.exact'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", script], check=True, cwd=Path(__file__).parents[2])

@@ -81,10 +81,10 @@ COMPILATION = """
 import os, signal, sys
 from numba.core import event
 import nnbo_mip as nm
-from nnbo_mip.compiled import compiled
-from nnbo_mip.interruption import interruptible
-from nnbo_mip.exact.monitor import Monitor
-from nnbo_mip.exact.problem import Problem
+from nnbo_mip.core.compiled import compiled
+from nnbo_mip.core.interruption import interruptible
+from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.problem import Problem
 from tests.exact.claims import tent
 
 class Press(event.Listener):

@@ -64,7 +64,7 @@ def test_before_the_first_report_the_line_says_so(monkeypatch: pytest.MonkeyPatc
 
 
 KERNEL = """
-from nnbo_mip.compiled import compiled
+from nnbo_mip.core.compiled import compiled
 
 @compiled()
 def twice(x):

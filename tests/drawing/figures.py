@@ -18,7 +18,7 @@ def panels(
     """Return the axes of the drawn panels by what is drawn in them, and the figure."""
     caught: list[Any] = []
     monkeypatch.setattr(module, "save", lambda figure, path: caught.append(figure))
-    module.draw_comparison(comparison, Path("unused.png"), landscape=landscape, title="a title")
+    comparison.draw(Path("unused.png"), landscape=landscape, title="a title")
     (figure,) = caught
     drawn = {axes.get_label(): axes for axes in figure.axes}
     found = {name: drawn[letter] for letter, name in module.PANELS.items() if letter in drawn}

@@ -10,7 +10,6 @@ import pytest
 
 import nnbo_mip as nm
 from nnbo_mip.core.errors import InputError, MissingExtraError
-from nnbo_mip.drawing import draw_comparison
 from nnbo_mip.drawing.comparison import MARGIN
 from nnbo_mip.drawing.marks import marks
 from nnbo_mip.maximizers.base.proposal import Proposal
@@ -147,16 +146,16 @@ def test_all_may_have_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_files_are_what_their_ending_says(tmp_path: Path, ending: str, beginning: bytes) -> None:
     path = tmp_path / f"picture{ending}"
-    draw_comparison(table(row("bab", 4.0, bound=4.5), row("grid", 2.0)), path)
+    table(row("bab", 4.0, bound=4.5), row("grid", 2.0)).draw(path)
     assert path.read_bytes().startswith(beginning)
 
 
 def test_what_cannot_be_drawn_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match=r"ends in \.png, \.svg or \.pdf; got 'a\.gif'"):
-        draw_comparison(table(row("grid", 2.0)), "a.gif")
+        table(row("grid", 2.0)).draw("a.gif")
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtraError, match=r"pip install \"nnbo_mip\[plots\]\""):
-        draw_comparison(table(row("grid", 2.0)), "a.png")
+        table(row("grid", 2.0)).draw("a.png")
 
 
 def test_marks_differ() -> None:
@@ -167,5 +166,5 @@ def test_the_example_of_the_room(tmp_path: Path) -> None:
     X, y = [[-1.0], [0.0], [1.0]], [0.0, 1.0, 0.5]
     belief = nm.surrogates.create("brvfl", n_hidden=20, seed=0).fit(X, y)
     found = nm.compare(belief, "ucb", nm.Space.box([-1.0], [1.0]).model(), ["bab", "grid"], y=y)
-    draw_comparison(found, tmp_path / "comparison.png")
+    found.draw(tmp_path / "comparison.png")
     assert (tmp_path / "comparison.png").stat().st_size > 5000

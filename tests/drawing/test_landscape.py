@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
-from nnbo_mip.drawing import landscape as module
-from nnbo_mip.drawing.landscape import Landscape
 from nnbo_mip.drawing.marks import marks
+from nnbo_mip.maximizers import landscape as module
 from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.maximizers.comparison import Comparison
 from nnbo_mip.surrogates.base.abstract import Belief
@@ -38,7 +37,7 @@ def drawn(
     domain = space.model()
     table = nm.compare(belief, acquisition, domain, ["bab", "random:evaluations=3"], y=y)
     target = Target(nm.acquisitions.create(acquisition).scorer(belief, X, y), domain)
-    found = panels(monkeypatch, table, Landscape(target, space, X))
+    found = panels(monkeypatch, table, module.landscape_of(table, target, space, X))
     return found, table, target, X
 
 

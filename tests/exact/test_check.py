@@ -14,6 +14,7 @@ import pytest
 import nnbo_mip as nm
 from nnbo_mip.exact.check import CheckResult
 from nnbo_mip.exact.checking import reproof
+from nnbo_mip.exact.checking.sweep import Recheck
 from nnbo_mip.exact.methods import METHODS
 from nnbo_mip.network.graph.affine import Affine
 from tests.exact.claims import certified, tent, two_outputs
@@ -64,7 +65,14 @@ def test_a_claim_about_an_output_is_confirmed(output: Any, direction: Any) -> No
     result = nm.certify(network, space, output=output, direction=direction, method="boxes")
     assert result.status == "optimal"
     assert result.certificate.check(network, space).confirmed
-    assert result.certificate.check(network.objective(output)).confirmed
+
+
+def test_of_the_output_alone_it_cannot_be_seen_whose_it_is() -> None:
+    network = two_outputs()
+    certificate = nm.certify(network, [(-1.0, 2.0), (0.5, 3.0)], output="high").certificate
+    answer = certificate.check(network.objective("high"))
+    assert answer == "undecided"
+    assert "pass the network that was certified" in answer.reason
 
 
 def test_a_weaker_bound_is_true_too() -> None:
@@ -119,16 +127,30 @@ def test_other_engines_confirm_where_the_searches_cannot(
     monkeypatch.setattr(reproof, "MOST_RELUS", 0)
     monkeypatch.setattr(reproof, "FEW_INPUTS", 0)
     network, certificate = many_inputs()
-    answer = replace(certificate, engine=claimant, digest="").check(network)
+    answer = replace(certificate, engine=claimant, kind="solver", digest="").check(network)
     assert answer.confirmed
-    asked = "SCIP" if claimant == "phases" else "phases"
+    asked = "scip, up to its tolerances" if claimant == "phases" else "phases"
     assert f"by {asked}" in answer.reason
 
 
+def test_a_solver_does_not_confirm_that_a_bound_is_rigorous(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reproof, "MOST_RELUS", 0)
+    monkeypatch.setattr(reproof, "FEW_INPUTS", 0)
+    monkeypatch.setattr(reproof, "recheck", lambda *_: Recheck("time", None, 0, 0.0))
+    network, certificate = many_inputs()
+    answer = replace(certificate, engine="phases", kind="rigorous", digest="").check(network)
+    assert answer == "undecided"
+    assert "scip proved it up to its tolerances" in answer.reason
+    assert "the claim is a rigorous one" in answer.reason
+
+
 def test_the_other_solver_is_never_the_claimant() -> None:
-    assert reproof._other_solver("mip with highs 1.15", 0)[0] == "SCIP"
-    assert reproof._other_solver("mip with scip 10.0", 0)[0] == "HiGHS"
-    assert reproof._other_solver("scip, highs", 0)[0] == "HiGHS without presolve"
+    assert reproof._other_solver("mip with highs 1.15", 0)[0] == "scip"
+    assert reproof._other_solver("mip with scip 10.0", 0)[0] == "highs"
+    assert reproof._other_solver("mip with gurobi 13.0", 0)[0] == "scip"
+    assert reproof._other_solver("scip, highs", 0)[0] == "highs without presolve"
 
 
 def test_a_heuristic_result_claims_no_bound() -> None:
@@ -153,6 +175,12 @@ def test_a_heuristic_result_claims_no_bound() -> None:
         ({"x": (3.0,), "value": 1.5, "bound": 3.0}, "farther apart"),
         ({"requested_gap": -1.0}, "not ordered"),
         ({"requested_gap": 0.0}, "farther apart"),
+        ({"requested_gap": 1e308}, "requested gap"),
+        ({"network_fingerprint": "0" * 64}, "another network"),
+        ({"output": "another output"}, "no output of the network"),
+        ({"objective_fingerprint": "0" * 64}, "another output"),
+        ({"bound": math.inf, "gap": math.inf, "status": "feasible"}, "an infinite bound is none"),
+        ({"readout": {"kind": "plain"}}, "not about a head"),
         ({"status": "feasible"}, "as close as"),
         ({"status": "heuristic"}, "kind"),
         ({"kind": "none"}, "kind"),
@@ -235,6 +263,24 @@ def test_another_output_is_refuted() -> None:
     honest = nm.certify(two_outputs(), space, output="high", method="boxes").certificate
     assert replace(honest, output="low", digest="").check(two_outputs()).refuted
     assert replace(honest, output="none", digest="").check(two_outputs()).refuted
+
+
+def test_other_names_of_the_space_are_refuted() -> None:
+    network, space = (
+        random_network(4, (2, 3, 1)),
+        nm.Space([nm.Real("a", 0, 1), nm.Real("b", 0, 1)]),
+    )
+    certificate = nm.certify(network, space).certificate
+    assert certificate.check(network, space).confirmed
+    assert certificate.check(network, [(0, 1), (0, 1)]).confirmed  # these have no names
+    swapped = nm.Space([nm.Real("b", 0, 1), nm.Real("a", 0, 1)])
+    assert certificate.check(network, swapped).refuted
+
+
+def test_a_part_of_another_version_is_refuted() -> None:
+    answer = claim(sub_certificates=(claim(version=1),)).check(tent())
+    assert answer.refuted
+    assert "another version" in answer.reason
 
 
 def test_a_false_part_refutes_the_whole() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
-from nnbo_mip.exact.heads.maximize_head import maximize_head
+from nnbo_mip.exact.heads.maximize_head import Ways, maximize_head
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.maximizers import Target
@@ -219,7 +219,7 @@ def test_enumeration_refuses_what_it_could_not_list_before_it_starts() -> None:
         with pytest.raises(nm.UnsupportedError, match=said):
             nm.maximize(learned, "ucb", domain, maximizer=made)
         with pytest.raises(nm.UnsupportedError, match=said):
-            maximize_head(asked.problem, SequenceOptions("enumerate"), monitor)
+            maximize_head(Ways(asked.problem), SequenceOptions("enumerate"), monitor)
 
 
 @pytest.mark.parametrize(

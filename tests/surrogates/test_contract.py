@@ -14,6 +14,7 @@ import pytest
 
 import nnbo_mip as nm
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.network.graph.builder import GraphBuilder
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.surrogates import Belief, Capability, Local, Observations, Surrogate
@@ -181,6 +182,17 @@ def _anonymous_network(self: PlaneBelief) -> Network:
     return builder.finish({"value": plane})
 
 
+def _with_another_std(self: PlaneBelief, members: bool = False) -> nm.scores.Readout:
+    builder = GraphBuilder(self.n_inputs)
+    mean = builder.affine(builder.input, self.slope[None], np.array([self.offset]))
+    flat = builder.constant([self.scale * self.size])
+    return nm.scores.PlainReadout(builder.finish({"mean": mean, "std": flat}))
+
+
+def _mumbling(self: PlaneBelief, members: bool = False) -> nm.scores.Readout:
+    raise UnsupportedError("no")
+
+
 def _scaled_with_mean(self: PlaneBelief, factor: float) -> PlaneBelief:
     return replace(self, scale=self.scale * check_scale(factor), offset=factor * self.offset)
 
@@ -314,6 +326,14 @@ BROKEN: dict[str, tuple[type[Surrogate], str]] = {
     "a network without a mean": (
         belief_with(network=_anonymous_network),
         "test_the_compiled_network_is_the_belief",
+    ),
+    "a posterior of another std": (
+        belief_with(posterior=_with_another_std),
+        "test_the_posterior_that_is_proven_about_is_the_belief",
+    ),
+    "a posterior refused without a sentence": (
+        belief_with(posterior=_mumbling),
+        "test_the_posterior_that_is_proven_about_is_the_belief",
     ),
     "a scale that moves the mean": (
         belief_with(scaled=_scaled_with_mean),

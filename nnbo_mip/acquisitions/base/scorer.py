@@ -10,7 +10,9 @@ import numpy.typing as npt
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.scores.base.abstract import Head, MemberHead, MixtureHead, MomentHead
+from nnbo_mip.scores.objective import Objective
 from nnbo_mip.surrogates.base.abstract import Belief, Capability
+from nnbo_mip.surrogates.base.draws import posterior_of_draws
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +77,21 @@ class Scorer:
         by_mean, by_std = head.gradient(local.mean, local.std)
         gradient = by_mean[:, None] * local.mean_gradient + by_std[:, None] * local.std_gradient
         return head.score(local.mean, local.std), gradient
+
+    def objective(self) -> Objective:
+        """Return the head on the posterior that it reads, of which maxima are proven.
+
+        Raises `UnsupportedError` where nothing is proven.
+        """
+        if isinstance(self.head, MixtureHead):
+            raise UnsupportedError(
+                "a score must read mean and std, or members, to be maximized exactly; this one "
+                f"reads the mixture of a {self.belief.family} belief; choose empirical_ei or "
+                "empirical_pi where the belief has members, or a heuristic maximizer."
+            )
+        if self.draws:
+            return Objective(posterior_of_draws(self.draws), self.head)
+        return Objective(self.belief.posterior(isinstance(self.head, MemberHead)), self.head)
 
     def _of_mixture(self, points: FloatArray, head: MixtureHead) -> tuple[FloatArray, FloatArray]:
         mixture, slopes = self.belief.mixture(points), self.belief.mixture_slopes(points)

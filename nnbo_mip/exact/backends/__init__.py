@@ -1,15 +1,26 @@
-"""Solvers behind one interface, by name."""
+"""Solvers behind one interface, by name.
+
+>>> from nnbo_mip.exact import backends
+>>> "highs" in backends.available()
+True
+"""
 
 from __future__ import annotations
 
 from nnbo_mip.exact.backends.base import Backend, Hooks, SolverAnswer, SolveRequest
-from nnbo_mip.exact.backends.registry import available_backends, get_backend
+from nnbo_mip.exact.backends.catalogue import get_backend, registry
 
 __all__ = [
     "Backend",
     "Hooks",
     "SolveRequest",
     "SolverAnswer",
-    "available_backends",
+    "available",
     "get_backend",
+    "register",
+    "unregister",
 ]
+
+available = registry.available
+register = registry.register
+unregister = registry.unregister

@@ -11,9 +11,12 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.errors import MissingExtraError, UnsupportedError
+from nnbo_mip.core.errors import InputError, MissingExtraError, UnsupportedError
 from nnbo_mip.exact.formulation.model import MilpModel
 from nnbo_mip.exact.formulation.tolerance import Tolerances, objective_scale
+
+DEFAULT = "highs"
+"""The solver that is asked where nobody names one: a prover that is always installed."""
 
 AnswerStatus = Literal["optimal", "infeasible", "stopped", "failed"]
 """What a solver claims: ``optimal`` within the gap asked for; ``infeasible``; ``stopped``
@@ -114,14 +117,28 @@ class SolverAnswer:
 
 
 class Backend(ABC):
-    """A solver. Subclasses translate; scaling, refusals and trivial models are done here."""
+    """A solver. Subclasses translate; scaling, refusals and trivial models are done here.
+
+    What a solver can do is data of its class: whom to ask is decided by it, and not by names.
+    """
 
     name: ClassVar[str]
+    """What it is registered as."""
     proves: ClassVar[bool] = False
-    """Whether its bounds count as ``solver`` bounds; a claimant's never do."""
+    """Whether it is a prover, whose bounds count as ``solver`` bounds; a claimant's never do."""
     supports_sos1: ClassVar[bool] = False
+    """Whether it branches on special ordered sets itself."""
+    formulation: ClassVar[str] = "bigm"
+    """The formulation that it solves fastest."""
     tolerances: ClassVar[Tolerances]
     """The tolerances it is run with."""
+    package: ClassVar[str] = ""
+    """The module that it imports."""
+    extra: ClassVar[str] = ""
+    """The extra of this package that installs it; empty where nothing more is needed."""
+    licensed: ClassVar[bool] = False
+    """Whether it needs a licence, which may refuse a program; such a solver is asked only by
+    those who name it."""
 
     @abstractmethod
     def version(self) -> str:
@@ -135,9 +152,13 @@ class Backend(ABC):
         """Maximize a model; every figure of the answer is in the model's own units."""
         if model.sos1 and not self.supports_sos1:
             raise UnsupportedError(
-                f"formulation 'sos1' needs a solver with special ordered sets, such as 'scip'; "
-                f"got {self.name!r}; use the formulation 'bigm' or the solver 'scip'."
+                "formulation 'sos1' needs a solver with special ordered sets of its own; got "
+                f"{self.name!r}; use the formulation 'bigm', or a solver that `nnbo-mip list "
+                "backends` shows with sos1=yes."
             )
+        if not np.isfinite([model.column_lower, model.column_upper]).all():
+            # "Unbounded or infeasible" can then only mean infeasible.
+            raise InputError("the columns of a program must have finite bounds; give them some.")
         if model.n_columns == 0:
             return _without_columns(model)
         scale = objective_scale(model)
@@ -168,7 +189,7 @@ def missing(package: str, extra: str, error: ImportError) -> MissingExtraError:
     how = f"pip install 'nnbo_mip[{extra}]'" if extra else f"pip install {package}"
     return MissingExtraError(
         f"this solver needs the package {package}, which cannot be imported ({error}); "
-        f"install it with {how}, or use the solver 'highs'."
+        f"install it with {how}, or use the solver {DEFAULT!r}."
     )
 
 

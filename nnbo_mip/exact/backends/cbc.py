@@ -22,6 +22,7 @@ import numpy as np
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import SolverError
 from nnbo_mip.exact.backends.base import (
+    DEFAULT,
     AnswerStatus,
     Backend,
     SolverAnswer,
@@ -54,6 +55,7 @@ class Cbc(Backend):
     """The CBC mixed-integer solver, as a claimant."""
 
     name = "cbc"
+    package = "pulp"
     tolerances: ClassVar[Tolerances] = Tolerances(1e-9, 1e-9, 1e-9)
 
     def version(self) -> str:
@@ -66,7 +68,7 @@ class Cbc(Backend):
                 return line.removeprefix("Version:").strip()
         raise SolverError(
             f"the CBC binary of PuLP must print its version; got {run.stdout!r} {run.stderr!r}; "
-            "reinstall pulp, or use the solver 'highs'."
+            f"reinstall pulp, or use the solver {DEFAULT!r}."
         )
 
     def _solve(self, model: MilpModel, request: SolveRequest) -> SolverAnswer:
@@ -91,7 +93,7 @@ def _binary() -> str:
     if not Path(pulp_cbc_path).is_file():
         raise SolverError(
             f"PuLP must bring a CBC binary; none at {pulp_cbc_path}; "
-            "reinstall pulp for this platform, or use the solver 'highs'."
+            f"reinstall pulp for this platform, or use the solver {DEFAULT!r}."
         )
     return str(pulp_cbc_path)
 

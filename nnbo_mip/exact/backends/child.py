@@ -10,6 +10,7 @@ import sys
 import weakref
 
 from nnbo_mip.core.errors import SolverError
+from nnbo_mip.exact.backends.base import DEFAULT
 
 READY = "ready"
 """The first line that a child writes."""
@@ -31,7 +32,7 @@ class Child:
         if not sys.executable:
             raise SolverError(
                 "solvers of their own process need Python's executable; got none in "
-                "sys.executable; use the solver 'highs'."
+                f"sys.executable; use the solver {DEFAULT!r}."
             )
         # A session of its own: Ctrl-C reaches the parent alone, and what the child has
         # started can be ended together with it.

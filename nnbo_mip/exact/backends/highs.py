@@ -75,6 +75,7 @@ class Highs(Backend):
 
     name = "highs"
     proves = True
+    package = "highspy"
     tolerances: ClassVar[Tolerances] = Tolerances(1e-9, 1e-9, 1e-10)
 
     def version(self) -> str:
@@ -83,7 +84,7 @@ class Highs(Backend):
             import highspy
         except ImportError as error:
             raise missing("highspy", "", error) from error
-        return str(highspy.Highs().version())  # type: ignore[no-untyped-call]
+        return str(highspy.Highs().version())
 
     def _solve(self, model: MilpModel, request: SolveRequest) -> SolverAnswer:
         if request.cutoff is not None:
@@ -117,7 +118,7 @@ class Highs(Backend):
             import highspy
         except ImportError as error:
             raise missing("highspy", "", error) from error
-        highs = highspy.Highs()  # type: ignore[no-untyped-call]
+        highs = highspy.Highs()
         options: dict[str, Any] = {
             "output_flag": True,  # without it, progress is not reported either
             "log_to_console": False,
@@ -155,7 +156,7 @@ def _subscribe(highs: highspy.Highs, model: MilpModel, hooks: Hooks) -> list[Exc
                 action(event)
             except Exception as error:
                 errors.append(error)
-                highs.cancelSolve()  # type: ignore[no-untyped-call]
+                highs.cancelSolve()
 
         return call
 

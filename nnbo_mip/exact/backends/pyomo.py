@@ -30,7 +30,7 @@ MODELLING_SECONDS = 10.0
 
 
 class Pyomo(Backend):
-    """A solver behind Pyomo, as a claimant.
+    """A solver behind Pyomo, named ``pyomo:`` and Pyomo's name for it.
 
     Parameters
     ----------
@@ -38,6 +38,7 @@ class Pyomo(Backend):
         Pyomo's name for it.
     """
 
+    package = "pyomo"
     tolerances: ClassVar[Tolerances] = Tolerances(1e-6, 1e-6, 1e-6)
 
     def __init__(self, solver: str) -> None:

@@ -13,7 +13,13 @@ from typing import Any
 import numpy as np
 
 from nnbo_mip.core.errors import InputError, SolverError
-from nnbo_mip.exact.backends.base import AnswerStatus, SolverAnswer, SolveRequest, missing
+from nnbo_mip.exact.backends.base import (
+    DEFAULT,
+    AnswerStatus,
+    SolverAnswer,
+    SolveRequest,
+    missing,
+)
 from nnbo_mip.exact.formulation.model import MilpModel
 
 STATUSES: dict[str, AnswerStatus] = {
@@ -59,7 +65,7 @@ def open_solver(name: str) -> tuple[bool, Any]:
     if not available:
         raise SolverError(
             f"Pyomo must be able to run its solver {name!r}; it says that it is not "
-            "available; install that solver, or use the solver 'highs'."
+            f"available; install that solver, or use the solver {DEFAULT!r}."
         )
     return is_current, solver
 

@@ -55,6 +55,9 @@ class Scip(Backend):
     name = "scip"
     proves = True
     supports_sos1 = True
+    formulation = "sos1"
+    package = "pyscipopt"
+    extra = "scip"
     tolerances: ClassVar[Tolerances] = Tolerances(1e-9, 1e-9, 1e-9)
 
     def version(self) -> str:

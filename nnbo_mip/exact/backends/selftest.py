@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 
 from nnbo_mip.core.errors import SolverError
 from nnbo_mip.exact.backends.base import Backend, SolveRequest
-from nnbo_mip.exact.backends.registry import get_backend
+from nnbo_mip.exact.backends.catalogue import get_backend
 from nnbo_mip.exact.formulation.model import MilpModel
 
 INF = float("inf")
@@ -47,7 +47,7 @@ class Case:
 
 def ensure_sound(backend: Backend) -> None:
     """Raise `SolverError` unless the installed version passes; tested once a process."""
-    failure = _failure(backend.name, backend.version())
+    failure = _failure(type(backend), backend.name, backend.version())
     if failure:
         raise SolverError(
             f"solver {backend.name!r} must solve its self-test; version {backend.version()} failed "
@@ -56,8 +56,8 @@ def ensure_sound(backend: Backend) -> None:
 
 
 @cache
-def _failure(name: str, version: str) -> str:
-    """Return what failed, empty if nothing did; `version` keeps answers apart."""
+def _failure(kind: type[Backend], name: str, version: str) -> str:
+    """Return what failed, empty if nothing did; `kind` and `version` keep answers apart."""
     return first_failure(get_backend(name), cases())
 
 

@@ -82,8 +82,18 @@ class Certificate:
         Class and numbers of the head that was maximized; None for an output of the network.
     readout : mapping or None
         Kind, numbers and SHA-256 of the matrices of the readout that the head reads.
+    version : int
+        Version of the file's format, which says how fingerprints are computed: 2, or 1 for
+        certificates of earlier releases.
+    unverified : str or None
+        What is said of a network that was imported without comparison; see `Network`.
     digest : str
         SHA-256 of everything above; computed when left out.
+
+    Notes
+    -----
+    `engine`, `solver`, `solver_version`, `nnbo_mip_version`, `float32_difference`, `unverified`,
+    `seed`, `seconds` and `counters` are information: `check` neither proves nor repeats them.
     """
 
     direction: Direction
@@ -111,6 +121,8 @@ class Certificate:
     sub_certificates: tuple[Certificate, ...] = ()
     head: Mapping[str, Any] | None = None
     readout: Mapping[str, Any] | None = None
+    version: int = certificate_format.VERSION
+    unverified: str | None = None
     digest: str = ""
 
     def __post_init__(self) -> None:
@@ -189,11 +201,10 @@ class Certificate:
         Parameters
         ----------
         network : Network, Objective or path
-            The network the claim is about, or just the output; for the claim about a head, its
-            `Objective`.
+            The network the claim is about; for the claim about a head, its `Objective`.
         space : optional
             The space the claim should be about, in any form that `certify` takes; the one
-            stored in the certificate when left out.
+            stored in the certificate when left out. Where both have names, these count as well.
         time_limit : float
             Wall seconds for the proof.
         seed : int
@@ -219,6 +230,8 @@ class Certificate:
             f"  proof   {self.prover}, nnbo_mip {self.nnbo_mip_version}, {self.seconds:.2f} s",
             f"  network {self.network_fingerprint[:16]}…, space {self.space_fingerprint[:16]}…",
         ]
+        if self.unverified:
+            lines.append(f"  warning {self.unverified}")
         return "\n".join(lines)
 
     @property

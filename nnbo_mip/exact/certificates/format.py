@@ -3,6 +3,8 @@
 Finite floats are JSON numbers, whose shortest decimal form restores every float64; the
 others are the texts "inf", "-inf" and "nan". A file is refused when it is too large, has
 missing, unknown or repeated fields, or a value of the wrong type.
+
+Version 2 differs from version 1 in the fingerprints alone (see `network.graph.fingerprint`).
 """
 
 from __future__ import annotations
@@ -22,16 +24,19 @@ if TYPE_CHECKING:
     from nnbo_mip.exact.certificates.certificate import Certificate
 
 FORMAT = "nnbo_mip.certificate"
-VERSION = 1
+VERSION = 2
+READABLE = (1, 2)
 MAX_BYTES = 64 << 20
 MAX_NESTING = 3
 """Largest depth of certificates within certificates."""
+MAX_SPACE_NESTING = 16
+"""Largest depth of lists and objects in a space; those that are written have 5."""
 
 REMEDY = "use a file that certify saved"
 
 DIRECTIONS = ("maximize", "minimize")
-ONLY_OF_HEADS = ("head", "readout")
-"""Fields that only a claim about a head writes."""
+OPTIONAL = ("head", "readout", "unverified")
+"""Fields that are written where they hold something."""
 
 INFINITIES = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
@@ -43,9 +48,9 @@ def encode(certificate: Certificate) -> dict[str, Any]:
     content = {
         name: _encoded(value)
         for name, value in content.items()
-        if value is not None or name not in ONLY_OF_HEADS
+        if value is not None or name not in OPTIONAL
     }
-    return {"format": FORMAT, "version": VERSION, **content}
+    return {"format": FORMAT, "version": content.pop("version"), **content}
 
 
 def _encoded(value: Any) -> Any:
@@ -109,14 +114,15 @@ def _decoded(document: Any, certificate: type[Certificate], nesting: int) -> dic
             f"{REMEDY}."
         )
     version = document.get("version")
-    if type(version) is not int or version != VERSION:
+    if type(version) is not int or version not in READABLE:
+        known = " and ".join(map(str, READABLE))
         raise FileFormatError(
-            f"certificates of version {VERSION} can be read; got {_shown(version)}; "
+            f"certificates of version {known} can be read; got {_shown(version)}; "
             "read it with the release of nnbo_mip that wrote it."
         )
     names = {entry.name for entry in fields(certificate)}
-    missing = names - set(document) - set(ONLY_OF_HEADS)
-    unknown = set(document) - names - {"format", "version"}
+    missing = names - set(document) - set(OPTIONAL)
+    unknown = set(document) - names - {"format"}
     if missing or unknown:
         raise FileFormatError(
             f"a certificate has a fixed set of fields; missing {sorted(missing)}, unknown "
@@ -216,6 +222,24 @@ def _mapping(decoder: Callable[[Any, str], Any]) -> Callable[[Any, str], dict[st
     return decode_all
 
 
+def _space(value: Any, name: str) -> dict[str, Any]:
+    """Return a mapping of JSON values; they are looked at closely when the space is made."""
+    level = [_expect(value, dict, name, "a JSON object")]
+    for _ in range(MAX_SPACE_NESTING):
+        level = [
+            entry
+            for part in level
+            for entry in (part.values() if isinstance(part, dict) else part)
+            if isinstance(entry, dict | list)
+        ]
+    if level:
+        raise FileFormatError(
+            f"{name} of a certificate must nest at most {MAX_SPACE_NESTING} deep; got more; "
+            f"{REMEDY}."
+        )
+    return dict(value)
+
+
 def _output(value: Any, name: str) -> str | dict[str, float]:
     return value if isinstance(value, str) else _mapping(_finite)(value, name)
 
@@ -229,6 +253,7 @@ def _scalars_in_groups(value: Any, name: str) -> Any:
 
 
 DECODERS: dict[str, Callable[[Any, str], Any]] = {
+    "version": _whole,
     "direction": _one_of(*DIRECTIONS),
     "status": _one_of(*get_args(Status)),
     "kind": _one_of(*get_args(Kind)),
@@ -245,7 +270,7 @@ DECODERS: dict[str, Callable[[Any, str], Any]] = {
     "nnbo_mip_version": _text,
     "network_fingerprint": _digest,
     "objective_fingerprint": _digest,
-    "space": _mapping(lambda value, name: value),
+    "space": _space,
     "space_fingerprint": _digest,
     "float32_difference": _optional(_number),
     "seed": _whole,
@@ -253,5 +278,6 @@ DECODERS: dict[str, Callable[[Any, str], Any]] = {
     "counters": _mapping(_whole),
     "head": _mapping(_scalar),
     "readout": _mapping(_scalars_in_groups),
+    "unverified": _text,
     "digest": _digest,
 }

@@ -3,7 +3,7 @@ r"""What the gap of a certificate is, and when it counts as closed.
 EI, PI                 log(bound) - log(value),    closed at the requested gap
 log EI, log PI         bound - value,              closed at the requested gap
 linear, networks       bound - value,              closed at gap * max(1, |value|)
-other heads            bound - value,              closed at gap * max(1e-4, |value|)
+other heads            bound - value,              closed at gap * max(1e-4, |value|), or an ulp
 """
 
 from __future__ import annotations

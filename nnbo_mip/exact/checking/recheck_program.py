@@ -196,7 +196,7 @@ class NodeProgram:
         program.a_matrix_.start_ = matrix.indptr
         program.a_matrix_.index_ = matrix.indices
         program.a_matrix_.value_ = matrix.data
-        solver = highspy.Highs()  # type: ignore[no-untyped-call]
+        solver = highspy.Highs()
         for option, value in (
             ("output_flag", False),
             ("presolve", "off"),

@@ -9,6 +9,7 @@ checking, over boxes (`recheck`) where there are few inputs and over ReLU phases
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.errors import MissingExtraError, NnboError
+from nnbo_mip.core.errors import NnboError
 from nnbo_mip.core.progress import ProgressCallback
 from nnbo_mip.exact.checking.attack import high_points
 from nnbo_mip.exact.checking.dyadic import ExactNetwork
@@ -53,11 +54,14 @@ class Claim:
         ``-inf`` claims that there is no admissible point.
     sign : float
         -1 where the user minimizes, for what is said to the user.
+    rigorous : bool
+        Whether a proof up to the tolerances of a solver is too little.
     """
 
     problem: Problem
     level: float
     sign: float
+    rigorous: bool
 
     @property
     def sentence(self) -> str:
@@ -89,6 +93,7 @@ def reprove(
     deadline: float,
     seed: int,
     callback: ProgressCallback | None = None,
+    rigorous: bool = False,
 ) -> Outcome:
     """Decide whether f <= level on the domain.
 
@@ -96,7 +101,7 @@ def reprove(
     ----------
     problem : Problem
     level, sign : float
-        See `Claim`.
+        See `Claim`, as for `rigorous`.
     x : (d,) array or None
         The best point the claimant knew.
     claimant : str
@@ -106,10 +111,9 @@ def reprove(
     seed : int
     callback : callable, optional
         Receives a `Progress` a few times a second; its bound is the one that is claimed.
+    rigorous : bool
     """
-    claim = Claim(problem, level, sign)
-    if level == math.inf:
-        return "confirmed", "an infinite bound holds."
+    claim = Claim(problem, level, sign, rigorous)
     known = np.empty((0, problem.dimension)) if x is None else x[None, :]
     points = high_points(problem, known, seed)
     counterexample = _counterexample(claim, points)
@@ -191,7 +195,9 @@ def _by_search(
 
     answer = search(claim.problem, claim.level, seconds, watch)
     if answer.verdict == "proved":
-        return "confirmed", f"{claim.sentence}: proven again with {answer.count:,} {name}."
+        return "confirmed", (
+            f"{claim.sentence}: proven again, rigorously, with {answer.count:,} {name}."
+        )
     if answer.verdict == "counterexample" and answer.x is not None:
         return claim.refuted_by(answer.x)
     if answer.verdict == "stuck" and answer.x is not None:
@@ -228,8 +234,12 @@ def _by_engine(
     if result.kind == "none":
         return "undecided", f"{name} proved nothing"
     if result.bound <= level:
-        tolerance = "" if result.kind == "rigorous" else ", up to its tolerances, which it counted"
-        return "confirmed", f"{claim.sentence}: proven again by {name}{tolerance}."
+        if result.kind == "rigorous":
+            return "confirmed", f"{claim.sentence}: proven again, rigorously, by {name}."
+        tolerance = "up to its tolerances, which it counted"
+        if claim.rigorous:
+            return "undecided", f"{name} proved it {tolerance}, but the claim is a rigorous one"
+        return "confirmed", f"{claim.sentence}: proven again by {name}, {tolerance}."
     beyond = "above" if claim.sign > 0.0 else "below"
     return (
         "undecided",
@@ -244,19 +254,16 @@ def _phases(seed: int, problem: Problem, monitor: Monitor) -> EngineResult:
 
 
 def _other_solver(claimant: str, seed: int) -> tuple[str, Engine]:
-    """Return a solver that the claimant did not use; HiGHS without presolve if there is none."""
-    from nnbo_mip.exact.backends import get_backend
+    """Return a prover that the claimant did not use; one without presolve if there is none."""
+    from nnbo_mip.exact.backends.base import DEFAULT
+    from nnbo_mip.exact.backends.catalogue import get_backend, second_opinions
 
-    if "scip" not in claimant:
-        try:
-            get_backend("scip").version()
-        except MissingExtraError:
-            pass
-        else:
-            return "SCIP", partial(_mip, MipChoice("scip", "sos1", True), seed)
-    if "highs" in claimant:
-        return "HiGHS without presolve", partial(_mip, MipChoice("highs", "bigm", False), seed)
-    return "HiGHS", partial(_mip, MipChoice("highs", "bigm", True), seed)
+    other = next(second_opinions(re.findall(r"[\w:]+", claimant)), None)
+    if other is not None:
+        choice = MipChoice(other.name, other.formulation, True)
+        return other.name, partial(_mip, choice, seed)
+    choice = MipChoice(DEFAULT, get_backend(DEFAULT).formulation, False)
+    return f"{DEFAULT} without presolve", partial(_mip, choice, seed)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 
 from nnbo_mip.exact.bounds.compiled_relaxation import load_kernel
 from nnbo_mip.exact.branching.boxes import ENGINE, BoxOptions, RelaxedSearch
-from nnbo_mip.exact.heads.relaxers.choice import relaxer_of, why_not
+from nnbo_mip.exact.heads.relaxers.choice import Boxed
 from nnbo_mip.exact.scores.question import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.primal import climb
@@ -35,7 +35,6 @@ __all__ = [
     "load_kernels",
     "search_of",
     "solve",
-    "why_not",
 ]
 
 
@@ -44,7 +43,7 @@ class HeadBoxSearch(RelaxedSearch):
 
     Parameters
     ----------
-    problem : HeadProblem
+    boxed : Boxed
     options : BoxOptions
     monitor : Monitor
 
@@ -54,11 +53,12 @@ class HeadBoxSearch(RelaxedSearch):
         Whether anything can be proven, magnitudes being far from overflow.
     """
 
-    def __init__(self, problem: HeadProblem, options: BoxOptions, monitor: Monitor) -> None:
+    def __init__(self, boxed: Boxed, options: BoxOptions, monitor: Monitor) -> None:
+        problem = boxed.problem
         if isinstance(problem.readout, NetworkReadout):
             with monitor.clock_stopped():
                 load_kernels()
-        relaxer = relaxer_of(problem)
+        relaxer = boxed.relaxer
         self.is_useful = relaxer.is_useful
         super().__init__(
             problem,
@@ -69,26 +69,26 @@ class HeadBoxSearch(RelaxedSearch):
         )
 
 
-def search_of(
-    problem: HeadProblem, options: BoxOptions, monitor: Monitor
-) -> HeadBoxSearch | TreeSearch:
+def search_of(boxed: Boxed, options: BoxOptions, monitor: Monitor) -> HeadBoxSearch | TreeSearch:
     """Return the search over boxes of a problem: those of trees end at thresholds."""
-    kind = TreeSearch if isinstance(problem.readout, TreeReadout) else HeadBoxSearch
-    return kind(problem, options, monitor)
+    if isinstance(boxed.problem.readout, TreeReadout):
+        return TreeSearch(boxed.problem, options, monitor)
+    return HeadBoxSearch(boxed, options, monitor)
 
 
 def solve(problem: HeadProblem, options: BoxOptions, monitor: Monitor) -> EngineResult:
     """Maximize what a problem searches; value and bound are in its values."""
-    search = search_of(problem, options, monitor)
+    search = search_of(Boxed(problem), options, monitor)
     return search.advance(options.max_boxes) if search.is_useful else monitor.too_large(ENGINE)
 
 
-def bound_of_domain(problem: HeadProblem, monitor: Monitor) -> float:
+def bound_of_domain(boxed: Boxed, monitor: Monitor) -> float:
     """Return the bound of one relaxation over the whole box; ``inf`` where there is none."""
+    problem = boxed.problem
     if isinstance(problem.readout, TreeReadout):
         search = TreeSearch(problem, BoxOptions(), monitor)
         return search.bound_once() if search.is_useful else math.inf
-    relaxer, domain = relaxer_of(problem), problem.domain
+    relaxer, domain = boxed.relaxer, problem.domain
     lower, upper, feasible = domain.tighten(domain.lower[None, :], domain.upper[None, :])
     if not feasible[0]:
         return -math.inf
@@ -116,4 +116,4 @@ def load_kernels() -> None:
     network = Network.from_layers(layers, ("mean", "std"))
     domain = Domain([-1.0], [2.0])
     problem = HeadProblem(PlainReadout(network), LinearHead(1.0, 1.0), domain)
-    relaxer_of(problem).bound(np.array([[-1.0]]), np.array([[2.0]]), 0.0, 1)
+    Boxed(problem).relaxer.bound(np.array([[-1.0]]), np.array([[2.0]]), 0.0, 1)

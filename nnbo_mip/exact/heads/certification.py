@@ -196,6 +196,7 @@ class _Writer:
             sub_certificates=parts,
             head=None if head is None else head_to_dict(head),
             readout=None if head is None else readout_to_dict(self.readout),
+            unverified=None if network is None else network.unverified or None,
         )
 
 

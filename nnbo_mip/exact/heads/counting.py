@@ -22,7 +22,7 @@ from nnbo_mip.exact.heads.sequence import Outputs, Sequence, SequenceOptions, ap
 from nnbo_mip.exact.scores.answer import HeadResult, assemble
 from nnbo_mip.exact.scores.question import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
-from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF
+from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, rounded_up
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
@@ -69,8 +69,8 @@ def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> H
         share=1.0,
     )
     if step.kind != "none" and math.isfinite(step.bound):
-        most = math.floor(Fraction(step.bound) * count)
-        monitor.tighten(max(most / count, monitor.best_value), step.kind, step.engine)
+        most = Fraction(math.floor(Fraction(step.bound) * count), count)
+        monitor.tighten(max(rounded_up(most), monitor.best_value), step.kind, step.engine)
     message = "" if monitor.closed() else "members are too close to the threshold to be counted."
     return assemble(WAY, problem, monitor, sequence.steps, message)
 

@@ -10,9 +10,6 @@ to boxes.
 
 from __future__ import annotations
 
-import math
-from fractions import Fraction
-
 import numpy as np
 
 from nnbo_mip.core.errors import UnsupportedError
@@ -27,7 +24,7 @@ from nnbo_mip.exact.heads.sequence import (
 from nnbo_mip.exact.scores.answer import HeadResult, Step, assemble
 from nnbo_mip.exact.scores.question import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
-from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF
+from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, sum_above
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
@@ -68,7 +65,7 @@ def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> H
     else:
         assert isinstance(problem.head, LinearHead)
         step = _maximize_moments(problem, problem.head, sequence)
-        bound = shifted_up(step.bound, problem.head.constant)
+        bound = sum_above(step.bound, problem.head.constant)
     if step.kind != "none":
         monitor.tighten(max(bound, monitor.best_value), step.kind, step.engine)
     return assemble(WAY, problem, monitor, sequence.steps)
@@ -111,13 +108,3 @@ def allowance_of(monitor: Monitor, constant: float) -> Allowance:
         return SPENT * monitor.problem.measure.allowance(value + constant, monitor.gap)
 
     return allowance
-
-
-def shifted_up(bound: float, constant: float) -> float:
-    """Return a number that is not below the sum of both."""
-    if not math.isfinite(bound) or constant == 0.0:
-        return bound
-    total = bound + constant
-    if not math.isfinite(total) or Fraction(total) >= Fraction(bound) + Fraction(constant):
-        return total
-    return math.nextafter(total, math.inf)

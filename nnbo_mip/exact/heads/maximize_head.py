@@ -18,7 +18,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.exact.branching.boxes import ENGINE as BOXES
@@ -34,6 +34,7 @@ from nnbo_mip.exact.heads import (
     tangents,
     tree_sums,
 )
+from nnbo_mip.exact.heads.relaxers.choice import Boxed
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.scores.answer import HeadResult, Step, answer, name_of
 from nnbo_mip.exact.scores.question import HeadProblem
@@ -67,23 +68,40 @@ Sequenced = Callable[[HeadProblem, SequenceOptions, Monitor], HeadResult]
 SEQUENCES = (linear, tangents, sandwich, ratio, counting, tree_sums)
 
 
-def sequence_for(problem: HeadProblem) -> Sequenced | None:
-    """Return the way through linear problems that applies to a head, if one does."""
-    return next((way.solve for way in SEQUENCES if not way.why_not(problem)), None)
+@dataclass(frozen=True, eq=False)
+class Ways:
+    """The ways that a head has; each is found when it is first asked for, and then kept.
 
+    Parameters
+    ----------
+    problem : HeadProblem
+    """
 
-def why_not(problem: HeadProblem, method: str) -> str:
-    """Return why a method cannot maximize a head, in a sentence; empty where it can."""
-    if method == "enumerate" and isinstance(problem.readout, TreeReadout):
-        return 'trees are not enumerated but searched by boxes; take "bab" or "auto".'
-    if sequence_for(problem) is not None:
-        return _why_not_listed(problem.domain) if method == "enumerate" else ""
-    if method in ("mip", "enumerate"):
-        return (
-            f"no sequence of linear problems gives {name_of(problem.head)} of this belief; take "
-            '"bab" or "auto".'
-        )
-    return boxes.why_not(problem)
+    problem: HeadProblem
+
+    @cached_property
+    def sequence(self) -> Sequenced | None:
+        """The way through linear problems, if there is one."""
+        return next((way.solve for way in SEQUENCES if not way.why_not(self.problem)), None)
+
+    @cached_property
+    def boxed(self) -> Boxed:
+        """The way through boxes."""
+        return Boxed(self.problem)
+
+    def why_not(self, method: str) -> str:
+        """Return why a method cannot maximize the head, in a sentence; empty where it can."""
+        problem = self.problem
+        if method == "enumerate" and isinstance(problem.readout, TreeReadout):
+            return 'trees are not enumerated but searched by boxes; take "bab" or "auto".'
+        if self.sequence is not None:
+            return _why_not_listed(problem.domain) if method == "enumerate" else ""
+        if method in ("mip", "enumerate"):
+            return (
+                f"no sequence of linear problems gives {name_of(problem.head)} of this belief; "
+                'take "bab" or "auto".'
+            )
+        return self.boxed.why_not
 
 
 def _why_not_listed(domain: Domain) -> str:
@@ -98,21 +116,22 @@ def _why_not_listed(domain: Domain) -> str:
     return ""
 
 
-def maximize_head(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> HeadResult:
+def maximize_head(ways: Ways, options: SequenceOptions, monitor: Monitor) -> HeadResult:
     """Maximize a head over a domain, and prove it.
 
     Parameters
     ----------
-    problem : HeadProblem
+    ways : Ways
+        Of the problem.
     options : SequenceOptions
         With a method of `METHODS`.
     monitor : Monitor
-        Of `problem`.
+        Of the problem.
     """
-    reason = why_not(problem, options.method)
+    reason = ways.why_not(options.method)
     if reason:
         raise UnsupportedError(f"{options.method!r} must have a proof for this head; {reason}")
-    return _Turns(problem, options, monitor).run()
+    return _Turns(ways, options, monitor).run()
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,10 +145,9 @@ class _Sequence:
 class _Turns:
     """The ways in their order, and what they have proven together."""
 
-    def __init__(self, problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> None:
-        self.problem, self.options, self.monitor = problem, options, monitor
-        self.sequence = sequence_for(problem)
-        self.bounded = not boxes.why_not(problem)
+    def __init__(self, ways: Ways, options: SequenceOptions, monitor: Monitor) -> None:
+        self.ways, self.options, self.monitor = ways, options, monitor
+        self.problem, self.sequence = ways.problem, ways.sequence
         self.search: boxes.HeadBoxSearch | boxes.TreeSearch | None = None
         self.counters: Counter[str] = Counter()
         self.messages: list[str] = []
@@ -153,7 +171,7 @@ class _Turns:
         free = int((domain.upper > domain.lower).sum())
         if self.sequence is None:
             return [self._all_boxes]
-        only = self.options.method in ("mip", "enumerate") or not self.bounded
+        only = self.options.method in ("mip", "enumerate") or self.ways.boxed.why_not
         if only or not linear.why_not(self.problem):
             return [self._whole_sequence]
         first = partial(self._advance, BOXES_FIRST if free <= FEW_INPUTS else BOXES_SHORT)
@@ -167,7 +185,7 @@ class _Turns:
     def _advance(self, count: int) -> None:
         if self.search is None:
             options = BoxOptions(seed=self.options.seed)
-            self.search = boxes.search_of(self.problem, options, self.monitor)
+            self.search = boxes.search_of(self.ways.boxed, options, self.monitor)
         if not self.search.is_useful:
             return
         result = self.search.advance(count)
@@ -202,11 +220,11 @@ class _Turns:
 
     def _relax_once(self) -> None:
         """Bound the whole box once, whatever the clock says, where nobody proved anything."""
-        if not self.bounded:
+        if self.ways.boxed.why_not:
             return
         if self.monitor.best_x is None:
             boxes.climb_of(self.problem, self.monitor, self.options.seed)
-        bound = boxes.bound_of_domain(self.problem, self.monitor)
+        bound = boxes.bound_of_domain(self.ways.boxed, self.monitor)
         self.counters["boxes"] += 1
         self.monitor.tighten(max(bound, self.monitor.best_value), "rigorous", BOXES)
 

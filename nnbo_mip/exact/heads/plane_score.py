@@ -11,7 +11,8 @@ import numpy as np
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.heads.moments import Plane
-from nnbo_mip.exact.heads.polygon import Corner, rounded_up
+from nnbo_mip.exact.heads.polygon import Corner
+from nnbo_mip.exact.search.rounding import rounded_up
 from nnbo_mip.scores.base.abstract import MomentHead, RatioHead
 from nnbo_mip.scores.functions.entropy import MaxValueEntropy
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement

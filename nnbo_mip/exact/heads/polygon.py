@@ -115,12 +115,6 @@ def meeting(low: Line, high: Line) -> Corner:
     )
 
 
-def rounded_up(number: Fraction) -> float:
-    """Return a float that is not below a fraction."""
-    near = float(number)
-    return near if Fraction(near) >= number else math.nextafter(near, math.inf)
-
-
 def as_array(corner: Corner) -> FloatArray:
     """Return the nearest floats (2,)."""
     return np.array([float(corner[0]), float(corner[1])])

@@ -33,12 +33,12 @@ from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.core.terms import Kind
 from nnbo_mip.exact.heads.moments import Plane, RawPlane
 from nnbo_mip.exact.heads.plane_score import SCORE_ERROR, with_threshold_zero
-from nnbo_mip.exact.heads.polygon import rounded_up
 from nnbo_mip.exact.heads.sandwich import Sandwich, offer_sample, plane_of
 from nnbo_mip.exact.heads.sequence import Sequence, SequenceOptions
 from nnbo_mip.exact.scores.answer import HeadResult, assemble
 from nnbo_mip.exact.scores.question import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.rounding import rounded_up
 from nnbo_mip.scores.base.abstract import RatioHead
 from nnbo_mip.scores.functions.entropy import MaxValueEntropy
 from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
@@ -62,6 +62,9 @@ WITHHELD = 0.1
 lower bound of the std leaves below 0."""
 
 LEAST_STD = 1e-300
+
+LARGEST_RATIO = 1e80
+"""Weights of linear problems are smaller, far from what solvers overflow at."""
 
 RATIO_ERROR = 1e-11
 """Relative error of scores and ratios of levels; see the heads."""
@@ -121,6 +124,8 @@ class _Ratio:
                 if best > 0.0:
                     break  # the weight of the std would be negative
                 ratio = min(ratio, 0.0)
+            if not abs(ratio) < LARGEST_RATIO:
+                return "the std of the best point is too small for a linear problem; take boxes."
             if not ratio > best and not (self.smooth and ratio == 0.0):
                 return "the gap is too small for float64."
             if not self._step(ratio, goal) and not self.best_ratio() > best:

@@ -23,7 +23,7 @@ from nnbo_mip.exact.scores.answer import Step
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.outcome import settle
 from nnbo_mip.exact.search.problem import Problem
-from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, rounding_model
+from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, rounding_model, sum_above
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.builder import drop_unread_layers
 from nnbo_mip.network.graph.graph import Network
@@ -190,9 +190,7 @@ class Sequence:
             monitor.offer(whole.best_x[None, :])
         result, complaint = run(self.options.method, problem, self.options.choices, monitor)
         outcome = settle(result, monitor)
-        bound = outcome.bound
-        if math.isfinite(bound):
-            bound = math.nextafter(bound + margin, math.inf)
+        bound = sum_above(outcome.bound, margin)
         step = Step(
             weights=weights,
             value=outcome.value,

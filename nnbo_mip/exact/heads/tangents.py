@@ -25,7 +25,7 @@ import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import UnsupportedError
-from nnbo_mip.exact.heads.linear import allowance_of, shifted_up
+from nnbo_mip.exact.heads.linear import allowance_of
 from nnbo_mip.exact.heads.moments import Plane, smooth_floor
 from nnbo_mip.exact.heads.sequence import (
     SHARE,
@@ -38,7 +38,7 @@ from nnbo_mip.exact.heads.sequence import (
 from nnbo_mip.exact.scores.answer import HeadResult, Step, assemble
 from nnbo_mip.exact.scores.question import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
-from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF
+from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, sum_above
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.network.graph.ranges import affine_range, preactivation_ranges
@@ -271,7 +271,7 @@ def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> H
             head.mean_weight, head.std_weight, lambda value: 0.25 * whole_gap(value), level
         )
         if step.kind != "none":
-            bound = max(shifted_up(step.bound, head.constant), monitor.best_value)
+            bound = max(sum_above(step.bound, head.constant), monitor.best_value)
             monitor.tighten(bound, step.kind, step.engine)
         if monitor.closed() or step.x is None:
             break

@@ -5,7 +5,7 @@ r"""Heads that are sums over trees, as one mixed-integer program each (`exact.tr
     (1 / T) #{t : f_t >= tau}            they score 1 or 0                   (empirical PI)
 
 Other heads of trees are left to boxes (`exact.trees.search`). Of a solver its bound is taken, with
-its tolerances; a claimant's answer is a point like any other, and HiGHS proves.
+its tolerances; a claimant's answer is a point like any other, and the default solver proves.
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.core.terms import Kind
 from nnbo_mip.exact.backends import get_backend
-from nnbo_mip.exact.backends.base import Backend, Hooks, SolverAnswer, SolveRequest
+from nnbo_mip.exact.backends.base import DEFAULT, Backend, Hooks, SolverAnswer, SolveRequest
 from nnbo_mip.exact.backends.selftest import ensure_sound
 from nnbo_mip.exact.formulation.tolerance import model_inflation
-from nnbo_mip.exact.heads.linear import allowance_of, shifted_up
+from nnbo_mip.exact.heads.linear import allowance_of
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.mip.emptiness import is_empty
 from nnbo_mip.exact.mip.judge import WITNESS_TOLERANCE
-from nnbo_mip.exact.mip.mip import CLAIM_SHARE, PROVER
+from nnbo_mip.exact.mip.mip import CLAIM_SHARE
 from nnbo_mip.exact.scores.answer import HeadResult, Step, assemble
 from nnbo_mip.exact.scores.question import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.rounding import sum_above
 from nnbo_mip.exact.trees.cells import TreeCells
 from nnbo_mip.exact.trees.program import TreeProgram, tree_program
 from nnbo_mip.exact.trees.search import climb, point_in
@@ -109,13 +110,13 @@ class _Solve:
         program = tree_program(self.cells, scores)
         if not backend.proves:
             self._ask(backend, program, True, CLAIM_SHARE * monitor.remaining())
-            backend = get_backend(PROVER)
+            backend = get_backend(DEFAULT)
             ensure_sound(backend)
         for presolve in (True, False):
             bound = self._bound(backend, program, presolve)
             if bound is not None:
                 name = f"mip:{backend.name}"
-                return self._answered(shifted_up(bound, constant), name, "solver")
+                return self._answered(sum_above(bound, constant), name, "solver")
             if monitor.should_stop():
                 break
         return assemble(WAY, problem, monitor, self.steps, " ".join(self.complaints))
@@ -137,12 +138,13 @@ class _Solve:
             if not empty:
                 self.complaints.append(f"{backend.name} calls a feasible problem infeasible.")
             return -math.inf if empty else None
-        bound = answer.bound + model_inflation(program.model, program.error, backend.tolerances)
-        if shifted_up(bound, leaf_scores(self.problem)[1]) < monitor.best_value:
+        inflation = model_inflation(program.model, program.error, backend.tolerances)
+        bound = sum_above(answer.bound, inflation)
+        if sum_above(bound, leaf_scores(self.problem)[1]) < monitor.best_value:
             known = f"{bound:.9g} below a known value"
             self.complaints.append(f"{backend.name} claims a bound {known}.")
             return None
-        return math.nextafter(bound, math.inf)
+        return bound
 
     def _ask(
         self, backend: Backend, program: TreeProgram, presolve: bool, seconds: float

@@ -13,6 +13,7 @@ from nnbo_mip.exact.formulation import Encoding, bound_inflation
 from nnbo_mip.exact.formulation.tolerance import claim_allowance
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.primal import climb_regions
+from nnbo_mip.exact.search.rounding import sum_above
 
 OBJECTIVE_TOLERANCE = 1e-6
 """A claimed objective may exceed the forward pass by this, relative to max(1, |f|), beyond
@@ -90,7 +91,7 @@ class Judge:
         if answer.status == "infeasible" and cutoff is None and self.monitor.best_x is not None:
             return Verdict(None, f"{backend.name} calls a feasible problem infeasible")
         bound = answer.bound if cutoff is None else max(answer.bound, cutoff)
-        bound += self.inflation(backend) if math.isfinite(bound) else 0.0
+        bound = sum_above(bound, self.inflation(backend)) if math.isfinite(bound) else bound
         if bound < self.monitor.best_value - self.problem.rounding.output:
             return Verdict(
                 None,

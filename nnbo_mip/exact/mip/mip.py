@@ -3,8 +3,8 @@ r"""The ``mip`` engine: a mixed-integer program, a solver, and checks on what it
 The network becomes a `MilpModel` with proven constants; the solver starts from the best
 known point. Its bound is raised by what its tolerances can do (`formulation.tolerance`)
 and thrown away when a forward pass contradicts it; then it is asked again with presolve
-switched, then another solver. Claimants (CBC, Pyomo) only propose points: a solver whose
-bounds count has to prove that nothing scores above ``value + gap``.
+switched, then another solver. Claimants only propose points: a solver whose bounds count,
+a prover, has to prove that nothing scores above ``value + gap``.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from nnbo_mip.core.errors import InputError, MissingExtraError
+from nnbo_mip.core.errors import InputError, SolverError
 from nnbo_mip.core.terms import Kind
-from nnbo_mip.exact.backends.base import Backend, Hooks, SolverAnswer, SolveRequest
-from nnbo_mip.exact.backends.registry import get_backend
+from nnbo_mip.exact.backends.base import DEFAULT, Backend, Hooks, SolverAnswer, SolveRequest
+from nnbo_mip.exact.backends.catalogue import get_backend, second_opinions
 from nnbo_mip.exact.backends.selftest import ensure_sound
 from nnbo_mip.exact.bounds.interval import LayerBounds
 from nnbo_mip.exact.branching.preactivations import output_bound, proven_bounds
@@ -30,8 +30,6 @@ from nnbo_mip.exact.search.problem import Problem
 from nnbo_mip.exact.search.result import EngineResult, gap_closed
 
 ENGINE = "mip"
-PROVER = "highs"
-"""Who proves what claimants claim."""
 
 ROUNDS = 3
 """Solves of one backend, each asked with a value that has improved since the last."""
@@ -52,7 +50,7 @@ class MipOptions:
     Parameters
     ----------
     solver : str
-        ``"highs"``, ``"scip"``, ``"cbc"`` or ``"pyomo:<name>"``.
+        Name of a backend.
     formulation : {"bigm", "naive", "partition", "sos1"}
     threads, seed : int
         Handed to the solver.
@@ -66,7 +64,7 @@ class MipOptions:
         Receives the solver's log.
     """
 
-    solver: str = "highs"
+    solver: str = DEFAULT
     formulation: str = "bigm"
     threads: int = 1
     seed: int = 0
@@ -100,7 +98,7 @@ def solve(
     preactivation_bounds : sequence of (l, u), optional
         Proven at every admissible point; computed when left out.
     prover : callable, optional
-        Proves the claims of a claimant instead of HiGHS.
+        Proves the claims of a claimant instead of the default solver.
     """
     backend = get_backend(options.solver)
     ensure_sound(backend)
@@ -227,15 +225,17 @@ class _MipSearch:
 
     def _ladder(self) -> Iterator[tuple[Backend, bool]]:
         """Yield who is asked next when an answer was thrown away."""
-        first = self.backend if self.backend.proves else get_backend(PROVER)
+        first = self.backend if self.backend.proves else get_backend(DEFAULT)
+        ensure_sound(first)
         yield first, self.options.presolve
         yield first, not self.options.presolve
-        other = get_backend("scip" if first.name == PROVER else PROVER)
-        try:
-            ensure_sound(other)
-        except MissingExtraError:
+        for other in second_opinions([first.name]):
+            try:
+                ensure_sound(other)
+            except SolverError:
+                continue
+            yield other, self.options.presolve
             return
-        yield other, self.options.presolve
 
     def _bound_by(self, backend: Backend, judge: Judge, presolve: bool) -> Verdict:
         """Ask one backend, and again while a better value changes what is asked."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.errors import InputError
+from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.core.terms import Measure
 from nnbo_mip.exact.search.problem import Problem
 from nnbo_mip.scores import logarithms
@@ -18,6 +20,7 @@ from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.posteriors.readouts import Readout
+from nnbo_mip.scores.storage import HEADS, READOUTS
 from nnbo_mip.space.domain import Domain
 
 
@@ -45,6 +48,8 @@ class HeadProblem:
     domain: Domain
 
     def __post_init__(self) -> None:
+        _refuse_derived(self.readout, READOUTS)
+        _refuse_derived(self.head, HEADS)
         if self.readout.n_inputs != self.domain.dimension:
             raise InputError(
                 f"the readout reads {self.readout.n_inputs} inputs, so the space must have "
@@ -110,3 +115,14 @@ class HeadProblem:
 
     def _evaluate(self, head: Head, points: npt.ArrayLike) -> FloatArray:
         return Objective(self.readout, head).score(points)
+
+
+def _refuse_derived(given: object, known: Mapping[str, type[Any]]) -> None:
+    """Refuse what is derived from a known class: bounds are of that, not of what was overridden."""
+    kinds = tuple(known.values())
+    if isinstance(given, kinds) and type(given) not in kinds:
+        base = next(kind for kind in kinds if isinstance(given, kind)).__name__
+        raise UnsupportedError(
+            f"what is proven must be about a {base} itself; got a {type(given).__name__}, which is "
+            f"derived from it and may compute something else; use the {base}."
+        )

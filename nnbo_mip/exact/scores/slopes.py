@@ -10,16 +10,11 @@ from nnbo_mip.exact.scores.question import HeadProblem
 from nnbo_mip.exact.search.problem import Problem
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.base.abstract import MemberHead, MomentHead
-from nnbo_mip.scores.base.spreads import slopes_by_features, slopes_by_members
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.posteriors.readouts import (
     CurvedReadout,
     MembersReadout,
     NetworkReadout,
-    PlainReadout,
-    QuadraticReadout,
-    Readout,
-    SmoothReadout,
 )
 
 
@@ -36,7 +31,7 @@ def gradients(problem: HeadProblem, points: FloatArray) -> FloatArray:
     if isinstance(head, MemberHead):
         return readout.pull_members(points, member_weights(head, readout.members(points)))
     assert isinstance(head, MomentHead)
-    return readout.pull_moments(points, *head.gradient(*readout.moments(points)))
+    return readout.pull_moments(points, head.gradient)
 
 
 def linearized(problem: HeadProblem, point: FloatArray) -> Problem:
@@ -69,39 +64,12 @@ def output_weights(problem: HeadProblem, points: FloatArray) -> FloatArray:
     network = readout.network
     weights = np.zeros((len(points), network.n_outputs))
     if isinstance(head, MemberHead):
-        index = [network.output_index(name) for name in _names(readout)]
-        weights[:, index] = member_weights(head, readout.members(points))
+        assert isinstance(readout, MembersReadout)
+        weights[:, readout.columns] = member_weights(head, readout.members(points))
         return weights
     assert isinstance(head, MomentHead)
-    by_mean, by_std = head.gradient(*readout.moments(points))
-    add_std_weights(readout, points, by_std, weights)
+    mean, read = network.evaluate_together(points, ("mean", readout.std_output))
+    by_mean, by_std = head.gradient(mean, readout.std_from(read))
+    weights[:, readout.columns] += by_std[:, None] * readout.std_slopes(read)
     weights[:, network.output_index("mean")] += by_mean
     return weights
-
-
-def add_std_weights(
-    readout: NetworkReadout, points: FloatArray, factors: FloatArray, weights: FloatArray
-) -> None:
-    """Add factors (n,) times the derivatives of the std by the outputs to weights (n, m)."""
-    network = readout.network
-    if isinstance(readout, PlainReadout):
-        positive = network.evaluate(points, "std") > 0.0
-        weights[:, network.output_index("std")] += factors * positive
-    elif isinstance(readout, SmoothReadout):
-        raw = network.output_index("relu_raw")
-        weights[:, raw] += factors * readout.slope_of(network.evaluate(points, "relu_raw"))
-    elif isinstance(readout, MembersReadout):
-        index = [network.output_index(name) for name in readout.names]
-        slopes = slopes_by_members(
-            readout.members(points), readout.spread, readout.variance_unit, readout.noise
-        )
-        weights[:, index] += factors[:, None] * slopes
-    elif isinstance(readout, QuadraticReadout):
-        index = [network.output_index(name) for name in readout.names]
-        psi = network.evaluate(points)[:, index]
-        weights[:, index] += factors[:, None] * slopes_by_features(psi, readout.root, readout.noise)
-
-
-def _names(readout: Readout) -> tuple[str, ...]:
-    assert isinstance(readout, MembersReadout)
-    return readout.names

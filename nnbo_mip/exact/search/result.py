@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -71,4 +72,5 @@ def cutoff(value: float, gap: float, measure: Measure = Measure.NATURAL) -> floa
     if value == float("-inf"):
         return value
     step = measure.allowance(value, gap)
-    return max(value, value + step * (1.0 - 1e-12) - 4e-16 * abs(value))
+    least = math.nextafter(value, math.inf) if measure is Measure.SCORE else value
+    return max(least, value + step * (1.0 - 1e-12) - 4e-16 * abs(value))

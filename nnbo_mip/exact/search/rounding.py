@@ -26,7 +26,9 @@ Higham (2002), gamma_n, errors of dot products [Higham2002].
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -36,6 +38,7 @@ from nnbo_mip.network.graph.graph import Network
 
 UNIT_ROUNDOFF = 2.0**-53
 SMALLEST_SUBNORMAL = 2.0**-1074
+LARGEST_FLOAT = float(np.finfo(np.float64).max)
 
 LARGEST_MAGNITUDE = 1e120
 """Magnitudes up to which the engines work: they multiply two of them at most."""
@@ -86,6 +89,27 @@ def gamma(n: int) -> float:
     """Return ``n u / (1 - n u)``, rounded up; infinite once n u reaches 1/2."""
     product = n * UNIT_ROUNDOFF
     return float("inf") if product >= 0.5 else product / (1.0 - product) * (1.0 + 1e-9)
+
+
+def rounded_up(number: Fraction) -> float:
+    """Return the least float that is not below a fraction."""
+    try:
+        near = float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -LARGEST_FLOAT
+    return near if Fraction(near) >= number else math.nextafter(near, math.inf)
+
+
+def sum_above(first: float, second: float) -> float:
+    """Return a float that is not below the sum of two: the least one, where both are finite."""
+    if not (math.isfinite(first) and math.isfinite(second)):
+        return first + second
+    return rounded_up(Fraction(first) + Fraction(second))
+
+
+def shares_above(count: int) -> FloatArray:
+    """Return (count + 1,) floats that are not below the shares 0, 1 / count, …, 1."""
+    return np.array([rounded_up(Fraction(k, count)) for k in range(count + 1)])
 
 
 def rounding_model(network: Network, lower: FloatArray, upper: FloatArray) -> RoundingModel:

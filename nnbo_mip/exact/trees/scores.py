@@ -25,7 +25,7 @@ from nnbo_mip.core.arrays import FloatArray, IntArray
 from nnbo_mip.exact.heads.relaxers.moments import scores_below
 from nnbo_mip.exact.scores.level_lines import level_lines
 from nnbo_mip.exact.scores.question import HeadProblem
-from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF
+from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, shares_above
 from nnbo_mip.exact.trees.cells import TreeCells
 from nnbo_mip.exact.trees.kernel import largest_sums, leaf_ranges
 from nnbo_mip.scores.base.abstract import MomentHead, Trend
@@ -41,6 +41,9 @@ ROOT_SHARE = 0.85
 
 LARGEST_VALUE = 1e140
 """Of the leaves; their squares stay far from overflow."""
+
+UNDERFLOW = 1e-300
+"""More than squares and their average lose by underflow."""
 
 LINE_ERROR = 4e-16
 """Relative error of the comparison of a sum with its limit."""
@@ -98,6 +101,7 @@ class TreeScores:
         variance = trees.variance if readout.is_total else np.zeros(len(trees.variance))
         self._nodes = (trees.feature, cells.cut, left, right, trees.value, variance, trees.first)
         self._stack = np.empty(len(trees.nodes) + 1, dtype=np.int64)
+        self._shares = shares_above(self.n_trees)
         # Sums of T numbers, and a few operations on each.
         self._rounding = 4.0 * (self.n_trees + 8) * UNIT_ROUNDOFF
         largest = max(float(np.abs(trees.value).max()), float(np.sqrt(variance.max())))
@@ -109,11 +113,7 @@ class TreeScores:
         if isinstance(self.head, EmpiricalImprovement):
             ones = np.ones(len(a))
             _, coordinate, after = self._largest(a, b, ones, 0.0 * ones, 0.0 * ones)
-            score = self.head.score(self._highest_members(ranges))
-            if self.head.kind == "ei":  # a share is counted, a sum is rounded
-                size = ranges.size + abs(self.head.threshold)
-                score = np.where(score > 0.0, score + self._rounding * size, score)
-            return Scored(score, coordinate, after)
+            return Scored(self._of_members(self.head, ranges), coordinate, after)
         assert isinstance(self.head, MomentHead)
         head, rounding = self.head, self._rounding
         error = rounding * ranges.size
@@ -168,7 +168,7 @@ class TreeScores:
         """Return upper bounds (B,) of the variance of the trees."""
         c = center[:, None]
         farthest = np.maximum(np.abs(ranges.low - c), np.abs(ranges.high - c))
-        squares = np.square(farthest) + ranges.most
+        squares = np.where(farthest > 0.0, np.square(farthest) + UNDERFLOW, 0.0) + ranges.most
         return np.asarray(squares.mean(axis=1) * (1.0 + self._rounding))
 
     def _variance_below(self, ranges: Ranges) -> FloatArray:
@@ -194,6 +194,15 @@ class TreeScores:
         """Return the derivative (B,) of the mean squared distance of centers from intervals."""
         c = center[:, None]
         return np.asarray(2.0 * (np.maximum(c - high, 0.0) - np.maximum(low - c, 0.0)).mean(axis=1))
+
+    def _of_members(self, head: EmpiricalImprovement, ranges: Ranges) -> FloatArray:
+        """Return upper bounds (B,) of the improvement counted over members."""
+        highest = self._highest_members(ranges)
+        if head.kind == "pi":
+            return np.asarray(self._shares[(highest >= head.threshold).sum(axis=1)])
+        score = head.score(highest)
+        size = ranges.size + abs(head.threshold)
+        return np.where(score > 0.0, score + self._rounding * size, score)
 
     def _highest_members(self, ranges: Ranges) -> FloatArray:
         """Return upper bounds (B, T) of the members, which the reach moves apart."""

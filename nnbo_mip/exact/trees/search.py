@@ -17,6 +17,7 @@ from nnbo_mip.core.arrays import FloatArray, IntArray
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.core.terms import Kind
 from nnbo_mip.exact.backends import get_backend
+from nnbo_mip.exact.backends.base import DEFAULT
 from nnbo_mip.exact.branching.boxes import ENGINE, BoxOptions
 from nnbo_mip.exact.branching.frontier import Frontier
 from nnbo_mip.exact.mip.emptiness import is_empty
@@ -38,7 +39,6 @@ SAMPLES = 512
 SWEEPS = 8
 """Rounds over all coordinates of the climb at most."""
 
-SOLVER = "highs"
 MOST_ASKED = 200
 """Cells that a solver is asked about."""
 
@@ -163,7 +163,7 @@ class TreeSearch:
         self.asked += 1
         lower, upper = self.cells.closure(a[None], b[None])
         inner = _restricted(self.problem.domain, lower[0], upper[0])
-        if inner is not None and not is_empty(inner, get_backend(SOLVER), self.monitor):
+        if inner is not None and not is_empty(inner, get_backend(DEFAULT), self.monitor):
             return False
         self.kind = "solver"
         return True

@@ -14,6 +14,7 @@ import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import FileFormatError, InputError
+from nnbo_mip.core.outward import text_above
 from nnbo_mip.core.terms import Kind, Status
 from nnbo_mip.loop.record.plain import number_in, number_out, point_in, point_out
 from nnbo_mip.loop.record.region_box import RegionBox
@@ -171,7 +172,7 @@ class Suggestion:
     def __str__(self) -> str:
         lines = [f"x = {point_out(self.x)}"]
         if not self.is_initial:
-            bound = f"{self.bound:.6g}" if math.isfinite(self.bound) else "none"
+            bound = text_above(self.bound, 6) if math.isfinite(self.bound) else "none"
             lines.append(f"  {self.head} {self.value:.6g}, bound {bound}, gap {self.gap:.3g}")
             if self.z is not None:
                 lines.append(f"  proven of an embedding of {len(self.z)} coordinates")

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from nnbo_mip.acquisitions.base.scorer import Scorer
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError, UnsupportedError
+from nnbo_mip.exact.heads.maximize_head import Ways
 from nnbo_mip.exact.scores.question import HeadProblem
-from nnbo_mip.maximizers.base.objectives import objective_of
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.space.rows import separated
@@ -67,7 +67,7 @@ class Target:
     @cached_property
     def objective(self) -> Objective:
         """The same function as a head on a readout, of which maxima are proven."""
-        return objective_of(self.scorer)
+        return self.scorer.objective()
 
     @cached_property
     def why_no_objective(self) -> str:
@@ -78,7 +78,12 @@ class Target:
             return str(error)
         return ""
 
-    @property
+    @cached_property
     def problem(self) -> HeadProblem:
         """The question for those who prove."""
         return HeadProblem(self.objective.readout, self.objective.head, self.domain)
+
+    @cached_property
+    def ways(self) -> Ways:
+        """The ways to prove it, kept between asking whether there is one and taking it."""
+        return Ways(self.problem)

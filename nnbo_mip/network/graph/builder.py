@@ -18,6 +18,7 @@ about 1e-16 a term); a layer that is only read through a ReLU keeps its weights 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -227,7 +228,6 @@ class GraphBuilder:
         self,
         outputs: Affine | Mapping[str, Affine],
         output_names: Sequence[str] = (),
-        float32_difference: float | None = None,
     ) -> Network:
         """Return the network that computes `outputs`, without the layers nobody reads.
 
@@ -237,19 +237,11 @@ class GraphBuilder:
             The head. A named value of several entries gives the names ``name0, name1, …``.
         output_names : sequence of str, optional
             Names of the rows where `outputs` is one value.
-        float32_difference : float, optional
-            See `Network`.
         """
         if isinstance(outputs, Mapping):
             output_names = [name for key, v in outputs.items() for name in _names(key, v.width)]
             outputs = self.concatenate(list(outputs.values()))
-        network = Network(
-            self.n_inputs,
-            tuple(self._layers),
-            _tidied(outputs),
-            tuple(output_names),
-            float32_difference,
-        )
+        network = Network(self.n_inputs, tuple(self._layers), _tidied(outputs), tuple(output_names))
         return drop_unread_layers(network)
 
 
@@ -267,9 +259,7 @@ def drop_unread_layers(network: Network) -> Network:
         Affine(affine.bias, {number[k]: w for k, w in affine.terms.items()})
         for affine in (*(network.layers[k - 1] for k in kept), network.head)
     )
-    return Network(
-        network.n_inputs, tuple(layers), head, network.output_names, network.float32_difference
-    )
+    return replace(network, layers=tuple(layers), head=head)
 
 
 def _independent_rows(value: Affine) -> list[npt.NDArray[np.intp]]:

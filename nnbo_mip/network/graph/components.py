@@ -8,6 +8,7 @@ chain of layers of its own, which is exact: weights only move, and zero blocks g
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -50,9 +51,7 @@ def split_components(network: Network) -> Network:
         for rows in parts
     ]
     head = _split_columns(network.head, blocks, number)
-    return Network(
-        network.n_inputs, tuple(layers), head, network.output_names, network.float32_difference
-    )
+    return replace(network, layers=tuple(layers), head=head)
 
 
 def _blocks(network: Network) -> list[list[Rows]]:

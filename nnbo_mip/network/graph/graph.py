@@ -15,9 +15,8 @@ form, so one evaluator, one bound engine and one formulation serve them all.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +27,9 @@ import numpy.typing as npt
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.core.files import MAX_BYTES
+from nnbo_mip.core.registry import Registry
 from nnbo_mip.network.graph.affine import Affine, Matrix, as_float64
+from nnbo_mip.network.graph.fingerprint import fingerprint
 
 if TYPE_CHECKING:
     import torch
@@ -53,8 +54,11 @@ class Network:
     output_names : sequence of str, optional
         Names of the rows of the head; ``y`` or ``y0, y1, …`` when left out.
     float32_difference : float, optional
-        Largest difference to the framework's float32 forward pass that the importer
-        saw on its probe points.
+        Largest difference to the model's own forward pass, in its own precision (mostly
+        float32), that the importer saw at its probe points.
+    unverified : str, optional
+        A sentence that says what an importer did not verify; empty where it compared the
+        network with its model, and for networks that were not imported.
     """
 
     n_inputs: int
@@ -62,6 +66,7 @@ class Network:
     head: Affine
     output_names: tuple[str, ...] = ()
     float32_difference: float | None = None
+    unverified: str = ""
 
     def __post_init__(self) -> None:
         given: object = self.output_names
@@ -150,8 +155,8 @@ class Network:
         """Return the row of an output by name or index; ``None`` means the only one."""
         if output is None and self.n_outputs == 1:
             return 0
-        if isinstance(output, str) and output in self.output_names:
-            return self.output_names.index(output)
+        if isinstance(output, str) and output in self._places:
+            return self._places[output]
         if isinstance(output, int | np.integer) and 0 <= output < self.n_outputs:
             return int(output)
         raise InputError(
@@ -173,18 +178,47 @@ class Network:
         -------
         (n, m) array, or (n,) where `output` is given.
         """
+        return self.evaluate_together(points, (output,))[0]
+
+    __call__ = evaluate
+
+    def evaluate_together(
+        self, points: npt.ArrayLike, outputs: Sequence[str | int | None]
+    ) -> list[FloatArray]:
+        """Return what `evaluate` returns for each of some outputs, to the last bit, in one pass."""
         batch = self.check_inputs(points)
         widest = max(self.source_width(k) for k in range(len(self.layers) + 1))
         step = max(1, EVALUATION_BLOCK // widest)
-        head = self.head if output is None else self.head.rows([self.output_index(output)])
-        parts = [
-            head.apply(self._sources(batch[start : start + step]))
-            for start in range(0, len(batch), step)
+        heads = [self._head_of(output) for output in outputs]
+        parts: list[list[FloatArray]] = [[] for _ in heads]
+        for start in range(0, len(batch), step):
+            sources = self._sources(batch[start : start + step])
+            for part, head in zip(parts, heads, strict=True):
+                part.append(head.apply(sources))
+        values = [
+            np.concatenate(part) if part else np.empty((0, head.width))
+            for part, head in zip(parts, heads, strict=True)
         ]
-        values = np.concatenate(parts) if parts else np.empty((0, head.width))
-        return values if output is None else values[:, 0]
+        return [v if o is None else v[:, 0] for v, o in zip(values, outputs, strict=True)]
 
-    __call__ = evaluate
+    def _head_of(self, output: str | int | None) -> Affine:
+        """Return what computes one output, or all of them."""
+        if output is None:
+            return self.head
+        row = self.output_index(output)
+        if row not in self._heads:
+            self._heads[row] = self.head if self.n_outputs == 1 else self.head.rows([row])
+        return self._heads[row]
+
+    @cached_property
+    def _heads(self) -> dict[int, Affine]:
+        """What computes single outputs, kept for the next points."""
+        return {}
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """The row of each output."""
+        return {name: row for row, name in enumerate(self.output_names)}
 
     def _sources(self, batch: FloatArray) -> list[FloatArray]:
         sources = [batch]
@@ -205,15 +239,16 @@ class Network:
         self, points: npt.ArrayLike, output: str | int | None = None
     ) -> tuple[FloatArray, FloatArray]:
         """Value (n,) and gradient (n, d) of one output; slope 0 is taken at a kink."""
-        head = self.head.rows([self.output_index(output)])
+        head = self._head_of(self.output_index(output))
         batch = self.check_inputs(points)
         sources = self._sources(batch)
-        return head.apply(sources)[:, 0], _pull_back(self.layers, head, sources, np.ones((1, 1)))
+        slopes = adjoints(self.layers, head, sources, np.ones((1, 1)))
+        return head.apply(sources)[:, 0], slopes[0]
 
     def pull_back(self, points: npt.ArrayLike, weights: FloatArray) -> FloatArray:
         """Gradient (n, d) of the outputs' sums with weights (n, m) of their own at each point."""
         sources = self._sources(self.check_inputs(points))
-        return _pull_back(self.layers, self.head, sources, weights)
+        return adjoints(self.layers, self.head, sources, weights)[0]
 
     def gradient(self, points: npt.ArrayLike, output: str | int | None = None) -> FloatArray:
         """Gradient (n, d) of one output."""
@@ -237,18 +272,12 @@ class Network:
         elif self.n_outputs == 1 and weights is None:
             return self
         else:
-            head = self.head.rows([self.output_index(weights)])
-        return Network(self.n_inputs, self.layers, head, ("objective",), self.float32_difference)
+            head = self._head_of(self.output_index(weights))
+        return replace(self, head=head, output_names=("objective",))
 
     def negated(self) -> Network:
         """Return the network with every output negated; exact in floating point."""
-        return Network(
-            self.n_inputs,
-            self.layers,
-            self.head.negated(),
-            self.output_names,
-            self.float32_difference,
-        )
+        return replace(self, head=self.head.negated())
 
     def simplify(self, lower: npt.ArrayLike, upper: npt.ArrayLike) -> Network:
         """Return a smaller network that is the same function on ``lower <= x <= upper``."""
@@ -258,13 +287,8 @@ class Network:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of the function's canonical bytes, in hexadecimal."""
-        digest = hashlib.sha256(b"nnbo_mip network 1")
-        digest.update(np.array([self.n_inputs, len(self.layers)], dtype=np.int64).tobytes())
-        for affine in (*self.layers, self.head):
-            affine.update_hash(digest)
-        digest.update("\0".join(self.output_names).encode())
-        return digest.hexdigest()
+        """SHA-256 of the function and the names of its outputs, in hexadecimal."""
+        return fingerprint(self)
 
     # -- doors ------------------------------------------------------------------------
 
@@ -291,31 +315,25 @@ class Network:
         return Network(n_inputs, tuple(maps[:-1]), maps[-1], output_names)  # type: ignore[arg-type]
 
     @staticmethod
-    def from_torch(module: torch.nn.Module, n_inputs: int | None = None) -> Network:
+    def from_torch(
+        module: torch.nn.Module, n_inputs: int | None = None, *, verify: bool = True
+    ) -> Network:
         """Import a PyTorch module; see `nnbo_mip.network.importers.torch.importer`."""
-        from nnbo_mip.network.importers.torch.importer import from_torch
-
-        return from_torch(module, n_inputs)
+        return importers.factory("torch")(module, n_inputs, verify=verify)
 
     @staticmethod
-    def from_onnx(path: str | Path, max_bytes: int = MAX_BYTES) -> Network:
+    def from_onnx(path: str | Path, max_bytes: int = MAX_BYTES, *, verify: bool = True) -> Network:
         """Import an ONNX file; see `nnbo_mip.network.importers.onnx.importer`."""
-        from nnbo_mip.network.importers.onnx.importer import from_onnx
-
-        return from_onnx(path, max_bytes)
+        return importers.factory("onnx")(path, max_bytes, verify=verify)
 
     @staticmethod
-    def from_sklearn(estimator: Any) -> Network:
+    def from_sklearn(estimator: Any, *, verify: bool = True) -> Network:
         """Import a scikit-learn estimator; see `nnbo_mip.network.importers.sklearn`."""
-        from nnbo_mip.network.importers.sklearn import from_sklearn
-
-        return from_sklearn(estimator)
+        return importers.factory("sklearn")(estimator, verify=verify)
 
     def to_onnx(self, path: str | Path) -> None:
         """Write an ONNX file in float64; see `nnbo_mip.network.importers.onnx.exporter`."""
-        from nnbo_mip.network.importers.onnx.exporter import to_onnx
-
-        to_onnx(self, path)
+        exporters.factory("onnx")(self, path)
 
     def save(self, path: str | Path) -> None:
         """Write ``.npz`` or ``.json``; never pickle."""
@@ -331,10 +349,10 @@ class Network:
         return load(path, max_bytes)
 
 
-def _pull_back(
+def adjoints(
     layers: Sequence[Affine], head: Affine, sources: list[FloatArray], weights: FloatArray
-) -> FloatArray:
-    """Return the gradient by the input of weighted sums (n or 1, m) of a head's rows."""
+) -> list[FloatArray]:
+    """Return the gradients of weighted sums (n or 1, m) of a head's rows, by every source."""
     adjoint: list[FloatArray] = [np.zeros_like(h) for h in sources]
     for source in head.terms:
         adjoint[source] += head.pull_back(weights, source)
@@ -343,9 +361,32 @@ def _pull_back(
         passed = adjoint[position] * (sources[position] > 0.0)
         for source in layer.terms:
             adjoint[source] += layer.pull_back(passed, source)
-    return adjoint[0]
+    return adjoint
 
 
 def default_output_names(count: int) -> tuple[str, ...]:
     """Return ``("y",)`` for one output, ``("y0", "y1", …)`` for more."""
     return ("y",) if count == 1 else tuple(f"y{i}" for i in range(count))
+
+
+_IMPORTERS = "nnbo_mip.network.importers"
+
+importers: Registry[Network] = Registry(
+    "network importer",
+    Network,
+    {
+        "torch": f"{_IMPORTERS}.torch.importer:from_torch",
+        "onnx": f"{_IMPORTERS}.onnx.importer:from_onnx",
+        "sklearn": f"{_IMPORTERS}.sklearn:from_sklearn",
+    },
+    group="nnbo_mip.importers",
+)
+"""Functions that make a network of another library's model."""
+
+exporters: Registry[object] = Registry(
+    "network exporter",
+    object,
+    {"onnx": f"{_IMPORTERS}.onnx.exporter:to_onnx"},
+    group="nnbo_mip.exporters",
+)
+"""Functions of a network and a path that write it for another library."""

@@ -14,6 +14,7 @@ for bit; weights between neurons that stay are kept as they are.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -66,7 +67,8 @@ def _without_stable(network: Network, ranges: Sequence[Range]) -> Network:
         kept = np.concatenate([np.flatnonzero(active), rows])
         values.append(_scattered(builder.concatenate(parts), kept, layer.width, builder))
     head = _composed(builder, network.head, values)
-    return builder.finish(head, network.output_names, network.float32_difference)
+    smaller = builder.finish(head)
+    return replace(network, layers=smaller.layers, head=smaller.head)
 
 
 def _composed(builder: GraphBuilder, affine: Affine, values: Sequence[Affine]) -> Affine:
@@ -131,6 +133,4 @@ def _without_empty_layers(network: Network, layers: tuple[Affine, ...], head: Af
         Affine(affine.bias, {number[k]: w for k, w in affine.terms.items() if k in number})
         for affine in (*(layers[k - 1] for k in kept), head)
     )
-    return Network(
-        network.n_inputs, tuple(renumbered), last, network.output_names, network.float32_difference
-    )
+    return replace(network, layers=tuple(renumbered), head=last)

@@ -3,7 +3,7 @@
 Both hold one document. In JSON it is (floats have 17 digits where needed, so exact):
 
     {"format": "nnbo_mip.network", "version": 1, "n_inputs": 2,
-     "output_names": ["y"], "float32_difference": null,
+     "output_names": ["y"], "float32_difference": null, "unverified": "",
      "layers": [{"bias": [...], "terms": {"0": [[...], ...]}}, ...],
      "head": {"bias": [...], "terms": {"1": [[...]], ...}}}
 
@@ -119,6 +119,7 @@ def network_document(network: Network, put: Put) -> dict[str, Any]:
         "n_inputs": network.n_inputs,
         "output_names": list(network.output_names),
         "float32_difference": network.float32_difference,
+        "unverified": network.unverified,
         "layers": [_affine_document(layer, put) for layer in network.layers],
         "head": _affine_document(network.head, put),
     }
@@ -146,7 +147,7 @@ def network_from_document(path: str | Path, document: Any, get: Get) -> Network:
         )
     try:
         names, n_inputs = fields["output_names"], fields["n_inputs"]
-        difference = fields["float32_difference"]
+        difference, unverified = fields["float32_difference"], fields.get("unverified", "")
         layers = [_affine(path, part, get) for part in fields["layers"]]
         head = _affine(path, fields["head"], get)
     except (KeyError, TypeError) as error:
@@ -154,7 +155,7 @@ def network_from_document(path: str | Path, document: Any, get: Get) -> Network:
             f"{path} must have the keys of a network; got {sorted(fields)} ({error}); "
             "save it again."
         ) from error
-    named = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    named = isinstance(names, list) and all(isinstance(name, str) for name in [*names, unverified])
     numbered = (
         type(n_inputs) is int
         and n_inputs <= MAX_INPUTS
@@ -162,11 +163,12 @@ def network_from_document(path: str | Path, document: Any, get: Get) -> Network:
     )
     if not (named and numbered):
         raise FileFormatError(
-            f"{path} must have text for output_names, an integer up to {MAX_INPUTS} for n_inputs "
-            f"and a number or null for float32_difference; got {names!r:.80}, {n_inputs!r:.80} "
-            f"and {difference!r:.80}; save it again."
+            f"{path} must have text for output_names and unverified, an integer up to {MAX_INPUTS} "
+            "for n_inputs and a number or null for float32_difference; got "
+            f"{names!r:.80}, {unverified!r:.80}, {n_inputs!r:.80} and {difference!r:.80}; save it "
+            "again."
         )
-    return Network(n_inputs, tuple(layers), head, tuple(names), difference)
+    return Network(n_inputs, tuple(layers), head, tuple(names), difference, unverified)
 
 
 def _affine(path: str | Path, document: Any, get: Get) -> Affine:

@@ -1,12 +1,16 @@
 """Import a scikit-learn regressor as a `Network`.
 
 Scalers are folded into the weights when the network is built, so before any bound is
-computed: the network reads the features that ``predict`` reads and gives what it gives.
+computed: the network reads the features that ``predict`` reads and gives what it gives,
+which is compared at probe points in float64.
 """
 
 from __future__ import annotations
 
+import importlib.util
+import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,11 +20,19 @@ from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.builder import GraphBuilder
 from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.network.importers.probe import (
+    DOUBLE,
+    attempt,
+    largest_difference,
+    not_compared,
+    unverified,
+)
+from nnbo_mip.network.importers.probe_points import probe_points
 
 Step: TypeAlias = Callable[[GraphBuilder, Any, Affine], Affine]
 
 
-def from_sklearn(estimator: Any) -> Network:
+def from_sklearn(estimator: Any, *, verify: bool = True) -> Network:
     """Import a fitted regressor.
 
     Parameters
@@ -29,16 +41,47 @@ def from_sklearn(estimator: Any) -> Network:
         `MLPRegressor` with activation ``relu`` or ``identity``, a linear model, a
         `Pipeline` that ends in one after scalers, PCA or a `ColumnTransformer` of them,
         or a `TransformedTargetRegressor` with such a regressor and a scaler.
+    verify : bool
+        Whether to compare the network with ``predict``, and to refuse it where they differ or
+        cannot be compared; without, `Network.unverified` says so.
 
     Returns
     -------
     Network
-        One output a target.
+        One output a target. ``float32_difference`` holds the largest difference to ``predict``
+        at the probe points, which are float64 numbers here.
+
+    Raises
+    ------
+    UnsupportedError
+        For an estimator that is not supported, and for one whose predictions differ from the
+        network's by more than rounding.
     """
     _check_supported(estimator)
     _check_fitted(estimator)
     builder = GraphBuilder(_n_features(estimator))
-    return builder.finish(_apply(builder, estimator, builder.input))
+    network = builder.finish(_apply(builder, estimator, builder.input))
+    model = f"the {type(estimator).__name__}"
+    if not verify:
+        return replace(network, unverified=unverified(model))
+    points = probe_points(network)
+    seen, error = attempt(lambda: _answers(estimator, points))
+    if seen is None:
+        raise not_compared(model, error)
+    difference = largest_difference(network, points, seen, DOUBLE, model)
+    return replace(network, float32_difference=difference)
+
+
+def _answers(estimator: Any, points: FloatArray) -> FloatArray:
+    """Return what an estimator predicts, (n, m), whatever the names its features were given."""
+    rows: Any = points
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is not None and importlib.util.find_spec("pandas"):
+        rows = importlib.import_module("pandas").DataFrame(points, columns=list(names))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        predicted = np.asarray(estimator.predict(rows), dtype=np.float64)
+    return predicted.reshape(len(points), -1)
 
 
 def _n_features(estimator: Any) -> int:
@@ -112,22 +155,27 @@ def _transformed_target(builder: GraphBuilder, model: Any, value: Affine) -> Aff
 
 def _standard_scaler(scaler: Any) -> tuple[FloatArray, FloatArray]:
     """Return the factor and the offset of ``x -> factor * x + offset``."""
-    mean = np.zeros(1) if scaler.mean_ is None or not scaler.with_mean else scaler.mean_
-    factor = np.ones(1) if scaler.scale_ is None else 1.0 / scaler.scale_
+    mean = np.zeros(1) if scaler.mean_ is None or not scaler.with_mean else _double(scaler.mean_)
+    factor = np.ones(1) if scaler.scale_ is None else 1.0 / _double(scaler.scale_)
     return factor, -mean * factor
 
 
 def _min_max_scaler(scaler: Any) -> tuple[FloatArray, FloatArray]:
-    return scaler.scale_, scaler.min_
+    return _double(scaler.scale_), _double(scaler.min_)
 
 
 def _max_abs_scaler(scaler: Any) -> tuple[FloatArray, FloatArray]:
-    return 1.0 / scaler.scale_, np.zeros(1)
+    return 1.0 / _double(scaler.scale_), np.zeros(1)
 
 
 def _robust_scaler(scaler: Any) -> tuple[FloatArray, FloatArray]:
-    factor = 1.0 / scaler.scale_ if scaler.with_scaling else np.ones(1)
-    return factor, (-scaler.center_ * factor if scaler.with_centering else np.zeros(1))
+    factor = 1.0 / _double(scaler.scale_) if scaler.with_scaling else np.ones(1)
+    return factor, (-_double(scaler.center_) * factor if scaler.with_centering else np.zeros(1))
+
+
+def _double(numbers: Any) -> FloatArray:
+    """Return fitted numbers in float64 before anything is computed with them."""
+    return np.asarray(numbers, dtype=np.float64)
 
 
 def _scaler(builder: GraphBuilder, scaler: Any, value: Affine) -> Affine:
@@ -141,10 +189,14 @@ def _scaler(builder: GraphBuilder, scaler: Any, value: Affine) -> Affine:
 
 def _pca(builder: GraphBuilder, pca: Any, value: Affine) -> Affine:
     weights = _finite(pca.components_, pca)
-    if pca.whiten:
-        deviations = np.sqrt(pca.explained_variance_)
-        weights = weights / np.maximum(deviations, np.finfo(deviations.dtype).eps)[:, None]
-    return builder.affine(builder.shift(value, -pca.mean_), weights)
+    # In the type it was fitted in, as the estimator computes it.
+    center = _finite(pca.mean_.reshape(1, -1) @ pca.components_.T, pca)[0]
+    value = builder.affine(value, weights, -center)
+    if not pca.whiten:
+        return value
+    deviations = np.sqrt(pca.explained_variance_)
+    smallest = np.finfo(deviations.dtype).eps
+    return builder.scale(value, 1.0 / _double(np.maximum(deviations, smallest)))
 
 
 def _function_transformer(builder: GraphBuilder, transformer: Any, value: Affine) -> Affine:
@@ -158,12 +210,14 @@ def _function_transformer(builder: GraphBuilder, transformer: Any, value: Affine
 
 def _column_transformer(builder: GraphBuilder, transformer: Any, value: Affine) -> Affine:
     parts = []
-    for _, step, columns in transformer.transformers_:
+    factors = transformer.transformer_weights or {}
+    for name, step, columns in transformer.transformers_:
         if isinstance(step, str) and step == "drop":
             continue
         part = builder.select(value, _column_index(transformer, columns))
         if part.width:
-            parts.append(part if isinstance(step, str) else _apply(builder, step, part))
+            part = part if isinstance(step, str) else _apply(builder, step, part)
+            parts.append(builder.scale(part, factors.get(name, 1.0)))
     return builder.concatenate(parts)
 
 

@@ -166,13 +166,15 @@ class TensorBuilder:
         result = self.broadcast(tensor, np.broadcast_shapes(tensor.shape, values.shape))
         spread = np.broadcast_to(values, result.shape)
         if result.batch_axis is not None:
-            slices = np.moveaxis(spread, result.batch_axis, 0)
-            if not np.array_equal(slices[0], slices[1], equal_nan=True):
+            # Two equal rows would fit the batch that moves are tried out on, and make two
+            # rows of one point.
+            before = len(result.shape) - values.ndim
+            if result.batch_axis >= before and values.shape[result.batch_axis - before] != 1:
                 raise UnsupportedError(
-                    f"a constant of shape {values.shape} differs from point to point of the "
-                    "batch; make it one value an entry"
+                    f"a constant of shape {values.shape} has a value for each point of a batch; "
+                    "give it extent 1 there"
                 )
-            spread = slices[0]
+            spread = np.moveaxis(spread, result.batch_axis, 0)[0]
         return result, spread.ravel()
 
     def map(self, tensor: Tensor, operation: Callable[[Affine], Affine]) -> Tensor:

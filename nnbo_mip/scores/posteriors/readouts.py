@@ -1,29 +1,62 @@
 r"""How mean and std are read from the outputs of a network, in float64.
 
     plain      mean and std are outputs
-    smooth     std = factor l_max (1 - exp(-(r + l_min) / l_max)),   r = relu(raw) an output
+    smooth     std = factor l_max (1 - exp(-(r + l_min) / l_max)),   r = max(relu_raw, 0)
     members    std^2 = mean_m (f_m - mean_m f_m)^2 + noise^2, or the square of that (variance)
     quadratic  std^2 = |root . psi|^2 + noise^2,   psi = the feature outputs
 
-A head on a readout is what the exact maximizers see of an acquisition on a belief.
+A head on a readout is what the exact maximizers see of an acquisition on a belief. What bounds a
+readout relies on its type and on what is checked here when it is made, and on nothing else: the
+outputs of the network may have any values.
 """
 
 from __future__ import annotations
 
 import abc
-from dataclasses import dataclass
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.arrays import FloatArray, IntArray
+from nnbo_mip.core.checks import check_choice, check_number
 from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.network.graph.graph import Network
-from nnbo_mip.scores.base.spreads import std_of_features, std_of_members
+from nnbo_mip.scores.base.spreads import (
+    slopes_by_features,
+    slopes_by_members,
+    std_of_features,
+    std_of_members,
+)
+
+MomentSlopes = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+"""From mean and std (n,) to the derivatives (n,) of a function by them."""
+
+POSITIVE = ("l_max", "variance_unit", "nu", "mixture", "amplitude")
+NOT_NEGATIVE = ("l_min", "factor", "noise", "reach")
+"""Numbers of readouts that bounds need to be so."""
+
+SPREADS = ("std", "variance")
 
 
 class Readout(abc.ABC):
     """A way from points to mean and std, or to members; a frozen dataclass of numbers."""
+
+    def __post_init__(self) -> None:
+        """Refuse numbers and arrays that no bound holds for."""
+        for entry in fields(self):  # type: ignore[arg-type]
+            name, value = entry.name, getattr(self, entry.name)
+            if entry.type == "FloatArray":
+                _check_array(f"{name} of a {type(self).__name__}", value)
+            elif entry.type == "float":
+                above = 0.0 if name in POSITIVE else -math.inf
+                check_number(name, value, above, 0.0 if name in NOT_NEGATIVE else -math.inf)
+            elif name == "spread":
+                check_choice(name, value, SPREADS)
 
     @property
     @abc.abstractmethod
@@ -50,6 +83,16 @@ class Readout(abc.ABC):
         )
 
 
+def _check_array(what: str, value: object) -> None:
+    """Refuse what is no array of finite numbers."""
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiu":
+        raise InputError(f"{what} must be an array of numbers; got {value!r:.80}; give it one.")
+    if not np.isfinite(value).all():
+        raise InputError(
+            f"{what} must be finite numbers; got NaN or infinity among {value.size}; mend it."
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class NetworkReadout(Readout):
     """A network with an output ``mean``, and a way to its std.
@@ -60,9 +103,17 @@ class NetworkReadout(Readout):
         Its named outputs are what is read.
     """
 
+    std_output: ClassVar[str | None] = None
+    """The output that the std is read from; all of them where it is None."""
+
     network: Network
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.network, Network):
+            raise InputError(
+                f"a {type(self).__name__} reads a Network; got {self.network!r:.80}; give it one."
+            )
         for name in self._reads():
             if name not in self.network.output_names:
                 raise InputError(
@@ -79,17 +130,50 @@ class NetworkReadout(Readout):
         """Return the mean (n,) at points (n, d)."""
         return self.network.evaluate(X, "mean")
 
+    def std(self, X: npt.ArrayLike) -> FloatArray:
+        """Return the std (n,) at points (n, d)."""
+        return self.std_from(self.network.evaluate(X, self.std_output))
+
+    def moments(self, X: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return mean and std (n,) at points (n, d) from one pass."""
+        mean, read = self.network.evaluate_together(X, ("mean", self.std_output))
+        return mean, self.std_from(read)
+
+    @abc.abstractmethod
+    def std_from(self, read: FloatArray) -> FloatArray:
+        """Return the std (n,) from the values of `std_output`."""
+
+    @abc.abstractmethod
+    def std_slopes(self, read: FloatArray) -> FloatArray:
+        """Return the derivatives (n, k) of the std by the outputs `columns` from those values."""
+
+    @cached_property
+    def columns(self) -> IntArray:
+        """Rows (k,) of what the std depends on among the network's outputs."""
+        return np.array([self.network.output_index(self.std_output)])
+
     @abc.abstractmethod
     def _reads(self) -> tuple[str, ...]:
         """Names of the outputs that are read."""
+
+    def _numbered(self, prefix: str) -> tuple[str, ...]:
+        """Return the names of the outputs that are a prefix and a number, in their order."""
+        found = [name for name in self.network.output_names if name.startswith(prefix)]
+        names = tuple(f"{prefix}{number}" for number in range(len(found)))
+        if set(found) != set(names):
+            raise InputError(
+                f"a {type(self).__name__} reads outputs {prefix}0, {prefix}1, …; the network has "
+                f"{', '.join(found[:6]) or 'none'}; rename them."
+            )
+        return names
 
 
 class CurvedReadout(Readout):
     """A readout of smooth functions, which knows its own gradients."""
 
     @abc.abstractmethod
-    def pull_moments(self, X: FloatArray, by_mean: FloatArray, by_std: FloatArray) -> FloatArray:
-        """Return ``by_mean * mean gradient + by_std * std gradient`` (n, d) at points (n, d)."""
+    def pull_moments(self, X: FloatArray, slopes: MomentSlopes) -> FloatArray:
+        """Return the gradients (n, d) of a function of mean and std at points (n, d)."""
 
     def pull_members(self, X: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the sums (n, d) of the members' gradients with weights (n, M)."""
@@ -103,9 +187,15 @@ class CurvedReadout(Readout):
 class PlainReadout(NetworkReadout):
     """Mean and std are outputs: NOMU under clip, mean absolute deviation of members."""
 
-    def std(self, X: npt.ArrayLike) -> FloatArray:
+    std_output = "std"
+
+    def std_from(self, read: FloatArray) -> FloatArray:
         """Return the std (n,), which rounding may not take below zero."""
-        return np.maximum(self.network.evaluate(X, "std"), 0.0)
+        return np.maximum(read, 0.0)
+
+    def std_slopes(self, read: FloatArray) -> FloatArray:
+        """Return 1 (n, 1) where the output is positive."""
+        return np.asarray(read[:, None] > 0.0, dtype=np.float64)
 
     def _reads(self) -> tuple[str, ...]:
         return ("mean", "std")
@@ -113,7 +203,7 @@ class PlainReadout(NetworkReadout):
 
 @dataclass(frozen=True, eq=False)
 class SmoothReadout(NetworkReadout):
-    """NOMU under the smooth bounding: increasing and concave in the output ``relu_raw``.
+    """NOMU under the smooth bounding: increasing and concave in r, the positive part of an output.
 
     Parameters
     ----------
@@ -123,13 +213,19 @@ class SmoothReadout(NetworkReadout):
         Units of y and the outside scale.
     """
 
+    std_output = "relu_raw"
+
     l_min: float
     l_max: float
     factor: float
 
-    def std(self, X: npt.ArrayLike) -> FloatArray:
-        """Return the std (n,)."""
-        return self.std_of(self.network.evaluate(X, "relu_raw"))
+    def std_from(self, read: FloatArray) -> FloatArray:
+        """Return the std (n,) at raw values."""
+        return self.std_of(read)
+
+    def std_slopes(self, read: FloatArray) -> FloatArray:
+        """Return the slopes (n, 1) at raw values."""
+        return self.slope_of(read)[:, None]
 
     def std_of(self, r: npt.ArrayLike) -> FloatArray:
         """Return the std at values r = relu(raw)."""
@@ -164,27 +260,35 @@ class MembersReadout(NetworkReadout):
     variance_unit: float = 1.0
     noise: float = 0.0
 
-    def std(self, X: npt.ArrayLike) -> FloatArray:
+    def std_from(self, read: FloatArray) -> FloatArray:
         """Return the spread (n,), with the noise."""
-        return self.std_of(self.members(X))
+        return self.std_of(read[:, self.columns])
+
+    def std_slopes(self, read: FloatArray) -> FloatArray:
+        """Return the slopes (n, M) by the members."""
+        members = np.asarray(read[:, self.columns])
+        return slopes_by_members(members, self.spread, self.variance_unit, self.noise)
 
     def members(self, X: npt.ArrayLike) -> FloatArray:
         """Return the members' predictions (n, M)."""
-        outputs = self.network.evaluate(X)
-        return np.asarray(outputs[:, [self.network.output_index(name) for name in self.names]])
+        return np.asarray(self.network.evaluate(X)[:, self.columns])
 
     def std_of(self, members: FloatArray) -> FloatArray:
         """Return the std of predictions (n, M)."""
         return std_of_members(members, self.spread, self.variance_unit, self.noise)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the members' outputs, in their order."""
-        found = [name for name in self.network.output_names if name.startswith("member")]
-        return tuple(sorted(found, key=lambda name: int(name.removeprefix("member"))))
+        return self._numbered("member")
+
+    @cached_property
+    def columns(self) -> IntArray:
+        """Rows of the members (M,) among the network's outputs."""
+        return np.array([self.network.output_index(name) for name in self.names])
 
     def _reads(self) -> tuple[str, ...]:
-        return ("mean", "member0")
+        return ("mean", "member0", *self.names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,17 +306,31 @@ class QuadraticReadout(NetworkReadout):
     root: FloatArray
     noise: float = 0.0
 
-    def std(self, X: npt.ArrayLike) -> FloatArray:
-        """Return the std (n,)."""
-        outputs = self.network.evaluate(X)
-        psi = outputs[:, [self.network.output_index(name) for name in self.names]]
-        return std_of_features(psi, self.root, self.noise)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.root.ndim != 2 or self.root.shape[1] != len(self.names):
+            raise InputError(
+                f"the root of a QuadraticReadout must have a column a feature, {len(self.names)}; "
+                f"got shape {self.root.shape}; mend it."
+            )
 
-    @property
+    def std_from(self, read: FloatArray) -> FloatArray:
+        """Return the std (n,), with the noise."""
+        return std_of_features(read[:, self.columns], self.root, self.noise)
+
+    def std_slopes(self, read: FloatArray) -> FloatArray:
+        """Return the slopes (n, k) by the features."""
+        return slopes_by_features(read[:, self.columns], self.root, self.noise)
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the features' outputs, in their order."""
-        found = [name for name in self.network.output_names if name.startswith("feature")]
-        return tuple(sorted(found, key=lambda name: int(name.removeprefix("feature"))))
+        return self._numbered("feature")
+
+    @cached_property
+    def columns(self) -> IntArray:
+        """Rows of the features (k,) among the network's outputs."""
+        return np.array([self.network.output_index(name) for name in self.names])
 
     def _reads(self) -> tuple[str, ...]:
-        return ("mean", "feature0")
+        return ("mean", "feature0", *self.names)

@@ -23,7 +23,10 @@ from nnbo_mip.scores.base.spreads import (
     std_of_features,
     std_of_members,
 )
-from nnbo_mip.scores.posteriors.readouts import CurvedReadout
+from nnbo_mip.scores.posteriors.readouts import CurvedReadout, MomentSlopes
+
+TanhLayers = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
+"""inner, bias, outer, direct and offset."""
 
 BLOCK = 1 << 22
 """Largest number of hidden values that are held at once."""
@@ -60,6 +63,7 @@ class TanhReadout(CurvedReadout):
     offset: FloatArray
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         arrays = (self.inner, self.bias, self.outer, self.direct, self.offset)
         shapes = [array.shape for array in arrays]
         (h, d), m = (shapes[0] if len(shapes[0]) == 2 else (0, 0)), self.offset.size
@@ -99,9 +103,11 @@ class TanhReadout(CurvedReadout):
         slopes = 1.0 - np.square(np.tanh(X @ self.inner.T + self.bias))
         return np.asarray(((weights @ self._outer) * slopes) @ self.inner + weights @ self.direct)
 
-    def pull_moments(self, X: FloatArray, by_mean: FloatArray, by_std: FloatArray) -> FloatArray:
-        """Return ``by_mean * mean gradient + by_std * std gradient`` (n, d)."""
-        others = self.evaluate(X)[:, 1:]
+    def pull_moments(self, X: FloatArray, slopes: MomentSlopes) -> FloatArray:
+        """Return the gradients (n, d) of a function of mean and std."""
+        outputs = self.evaluate(X)
+        others = outputs[:, 1:]
+        by_mean, by_std = slopes(outputs[:, 0], self._std_of(others))
         weights = by_std[:, None] * self._slopes_of(others)
         return self.pull_back(X, np.column_stack([by_mean, weights]))
 

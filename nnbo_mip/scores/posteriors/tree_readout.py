@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import check_choice
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.network.graph.tree_arrays import TreeArrays
 from nnbo_mip.scores.posteriors.readouts import Readout
@@ -46,11 +47,8 @@ class TreeReadout(Readout):
     reach: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.variance not in VARIANCES or not 0.0 <= self.reach < np.inf:
-            raise InputError(
-                f"the variance of trees must be one of {', '.join(VARIANCES)} and the reach a "
-                f"number >= 0; got {self.variance!r:.40} and {self.reach!r:.40}; mend them."
-            )
+        super().__post_init__()
+        check_choice("variance", self.variance, VARIANCES)
         self.trees  # noqa: B018 - refuses arrays that are no trees
 
     @cached_property

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from nnbo_mip.core.arrays import Array, FloatArray
 from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.scores.posteriors.readouts import MembersReadout, PlainReadout, Readout
 from nnbo_mip.surrogates.base.mixture import Mixture, MixtureSlopes
 
 
@@ -157,6 +158,34 @@ class Belief(abc.ABC):
     def network(self) -> Network:
         """Return the piecewise-linear network; its `output_names` say what it computes."""
         raise self._lacks(Capability.NETWORK)
+
+    def posterior(self, members: bool = False) -> Readout:
+        """Return mean and std as functions that can be bounded, equal to the belief to rounding.
+
+        The outputs ``mean`` and ``std`` of `network` serve as they are; a belief whose std is
+        another function of outputs, or that has no network, returns a form of
+        `nnbo_mip.scores` instead.
+
+        Parameters
+        ----------
+        members : bool
+            Whether the members are read rather than mean and std.
+
+        Raises
+        ------
+        UnsupportedError
+            Where nothing is proven about this belief.
+        """
+        network = self.network()
+        if members and {"mean", "member0"} <= set(network.output_names):
+            return MembersReadout(network)
+        if {"mean", "std"} <= set(network.output_names):
+            return PlainReadout(network)
+        raise UnsupportedError(
+            "the network of a belief must have the outputs mean and std to be maximized exactly; "
+            f"that of a {self.family} belief has {', '.join(network.output_names[:6])}; choose "
+            "another surrogate, or a heuristic maximizer."
+        )
 
     @abc.abstractmethod
     def scaled(self, factor: float) -> Self:

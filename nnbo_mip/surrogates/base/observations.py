@@ -146,6 +146,10 @@ class Standardization:
         """Return values (n,) in the model's units."""
         return _inward(y, self.y_center, self.y_scale)
 
+    def first_layer(self, weights: FloatArray, bias: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return weights (h, d) and bias (h,) of the model's units for the user's units."""
+        return weights / self.x_scale, bias - weights @ (self.x_center / self.x_scale)
+
     def input_of(self, builder: GraphBuilder) -> Affine:
         """Return the standardized input as a value of a network under construction."""
         scaled = builder.scale(builder.input, 1.0 / self.x_scale)

@@ -201,13 +201,13 @@ class ImplicitTraining:
                 theta, _ = self.hypernetwork.sample(options.batch)
             loss = critic_loss(self.ratio(theta), self.ratio(self.prior_sample(options.batch)))
             critics.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             critics.step()
         theta, log_codes = self.hypernetwork.sample(options.batch)
         costs = self.ratio(theta) + self.misfits(theta) / (2.0 * noise**2)
         loss = costs.mean() + options.kappa * order_loss(costs, log_codes)
         own.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         own.step()
 
     def ratio(self, theta: torch.Tensor) -> torch.Tensor:

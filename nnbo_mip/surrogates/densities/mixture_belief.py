@@ -18,6 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.core.arrays import Array, FloatArray
+from nnbo_mip.core.errors import UnsupportedError
+from nnbo_mip.scores.posteriors.readouts import Readout
 from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, check_scale
 from nnbo_mip.surrogates.base.mixture import Mixture, MixtureSlopes
 from nnbo_mip.surrogates.base.observations import Standardization
@@ -118,6 +120,14 @@ class MixtureBelief(Belief):
             std,
             np.concatenate(mean_slopes) * rate,
             self.scale * np.concatenate(std_slopes) * rate,
+        )
+
+    def posterior(self, members: bool = False) -> Readout:
+        """Refuse: the weights of the components have no bounds here."""
+        raise UnsupportedError(
+            "a belief must be piecewise linear, a hidden layer of tanh or a Gaussian process to be "
+            f"maximized exactly; the weights of a {self.family} belief's components are ratios "
+            "of exponentials; choose another surrogate, or a heuristic maximizer."
         )
 
     def scaled(self, factor: float) -> MixtureBelief:

@@ -26,14 +26,18 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.core.arrays import Array, FloatArray
+from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.builder import GraphBuilder
 from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.scores.posteriors.readouts import MembersReadout, Readout
+from nnbo_mip.scores.posteriors.tanh_readouts import TanhMembers
 from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, check_scale
 from nnbo_mip.surrogates.base.mixture import Mixture, MixtureSlopes
 from nnbo_mip.surrogates.base.observations import Standardization
 from nnbo_mip.surrogates.base.storage import standardization_arrays, standardization_of
 from nnbo_mip.surrogates.ensembles.stack import Stack
+from nnbo_mip.surrogates.ensembles.tanh_layers import tanh_layers
 
 SPREADS = ("std", "variance", "mad")
 
@@ -207,6 +211,21 @@ class MemberBelief(Belief):
             outputs["std"] = builder.affine(sizes, np.full((1, count), factor / count))
         return builder.finish(outputs)
 
+    def posterior(self, members: bool = False) -> Readout:
+        """Return the members, ReLUs or one hidden layer of tanh, and their spread."""
+        curved = self.stack.activation == "tanh"
+        reason = self._why_unread(members, curved)
+        if reason:
+            raise UnsupportedError(reason)
+        if self.spread == "mad" and not members:
+            return super().posterior()
+        spread = "variance" if self.spread == "variance" else "std"
+        noise = self.noise if self.include_noise and not self.is_noisy else 0.0
+        if curved:
+            layers = tanh_layers(self.stack, self.units, self._reach)
+            return TanhMembers(*layers, spread, self.units.y_scale, noise)
+        return MembersReadout(self.network(), spread, self.units.y_scale, noise)
+
     def scaled(self, factor: float) -> MemberBelief:
         """Return this belief with its spread multiplied by `factor`."""
         return replace(self, scale=self.scale * check_scale(factor))
@@ -238,6 +257,29 @@ class MemberBelief(Belief):
         )
 
     # -- parts ------------------------------------------------------------------------
+
+    def _why_unread(self, members: bool, curved: bool) -> str:
+        """Return why there is no posterior with proven bounds; empty where there is one."""
+        mad, depth = self.spread == "mad" and not members, len(self.stack.weights) - 1
+        if self.include_noise and not members and (self.is_noisy or mad):
+            return (
+                "the std of members must be their spread, with a constant noise at most, to be "
+                f"maximized exactly; this {self.family} belief includes a noise "
+                f"{'that varies' if self.is_noisy else 'beside a mean absolute deviation'}; leave "
+                "include_noise False."
+            )
+        if curved and mad:
+            return (
+                "the spread of tanh members must be std or variance to be maximized exactly; this "
+                f"{self.family} belief has mad; choose another spread, or activation='relu'."
+            )
+        if curved and depth != 1:
+            return (
+                "tanh members must have one hidden layer to be maximized exactly; those of this "
+                f"{self.family} belief have {depth}; choose activation='relu', or a heuristic "
+                "maximizer."
+            )
+        return ""
 
     @property
     def _reach(self) -> float:

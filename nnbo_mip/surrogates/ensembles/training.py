@@ -171,7 +171,7 @@ def descend(model: Trainable, schedule: Schedule, factor: float = 1.0) -> bool:
         if value < lowest and schedule.restore_best:
             best = [parameter.detach().clone() for parameter in parameters]
         lowest = min(lowest, value)
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         optimizer.step()
     with torch.no_grad():
         if best and lowest < model.loss().item():

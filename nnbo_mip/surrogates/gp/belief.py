@@ -30,6 +30,8 @@ import numpy.typing as npt
 from scipy.linalg import cho_solve, solve_triangular
 
 from nnbo_mip.core.arrays import Array, FloatArray
+from nnbo_mip.core.errors import UnsupportedError
+from nnbo_mip.scores.posteriors.gp_readout import GpReadout
 from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, check_scale
 from nnbo_mip.surrogates.base.observations import Standardization
 from nnbo_mip.surrogates.base.storage import standardization_arrays, standardization_of
@@ -159,6 +161,36 @@ class GpBelief(Belief):
         errors = self.scale * np.sqrt(self.diagonal) * rng.standard_normal(len(self.points))
         correction = self._solve(waves.evaluate(self.points) + errors)
         return replace(self, weights=self.weights - correction, waves=waves)
+
+    def posterior(self, members: bool = False) -> GpReadout:
+        """Return the posterior of one kernel of all inputs."""
+        if self.waves is not None:
+            raise UnsupportedError(
+                "a draw of a Gaussian process is a sum of many waves and has no proven bounds; "
+                "choose another surrogate for exact Thompson sampling, or a heuristic maximizer."
+            )
+        kernel, units = self.kernel, self.units
+        if kernel.groups:
+            raise UnsupportedError(
+                "a Gaussian process must have one kernel of all inputs to be maximized exactly; "
+                f"this one is a sum over {len(kernel.groups)} groups; drop the groups, or choose "
+                "a heuristic maximizer."
+            )
+        return GpReadout(
+            self.points,
+            self.factor,
+            self.weights,
+            kernel.length_scale,
+            units.x_center,
+            units.x_scale,
+            form=kernel.form,
+            nu=kernel.nu,
+            mixture=kernel.mixture,
+            amplitude=kernel.amplitude,
+            y_center=units.y_center,
+            y_scale=units.y_scale,
+            reach=self._factor,
+        )
 
     def scaled(self, factor: float) -> GpBelief:
         """Return this belief with its std multiplied by `factor`."""

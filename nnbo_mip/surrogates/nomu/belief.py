@@ -19,6 +19,7 @@ import numpy.typing as npt
 from nnbo_mip.core.arrays import Array, FloatArray
 from nnbo_mip.network.graph.builder import GraphBuilder
 from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.scores.posteriors.readouts import Readout, SmoothReadout
 from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, check_scale
 from nnbo_mip.surrogates.base.observations import Standardization
 from nnbo_mip.surrogates.base.storage import standardization_arrays, standardization_of
@@ -118,6 +119,13 @@ class NomuBelief(Belief):
             bounded = builder.clip(raw, self.bounding.l_min, self.bounding.l_max)
             outputs["std"] = builder.scale(bounded, self.std_factor)
         return builder.finish(outputs)
+
+    def posterior(self, members: bool = False) -> Readout:
+        """Return mean and std, the latter a function of ``relu_raw`` under smooth bounding."""
+        bounding = self.bounding
+        if bounding.kind == "smooth":
+            return SmoothReadout(self.network(), bounding.l_min, bounding.l_max, self.std_factor)
+        return super().posterior(members)
 
     def scaled(self, factor: float) -> NomuBelief:
         """Return this belief with its std multiplied by `factor`, after the bounding."""

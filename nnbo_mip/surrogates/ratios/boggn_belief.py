@@ -50,7 +50,7 @@ class BoggnBelief(Belief):
     ----------
     network_at : Linearization
         The network at theta*, and whether all of its layers are uncertain or the last one.
-    posterior : WeightPosterior
+    weights : WeightPosterior
         Of theta - theta*.
     delta : float
         Precision of the prior that was given or chosen.
@@ -67,7 +67,7 @@ class BoggnBelief(Belief):
     """
 
     network_at: Linearization
-    posterior: WeightPosterior
+    weights: WeightPosterior
     delta: float
     share: float
     prediction: str
@@ -101,7 +101,7 @@ class BoggnBelief(Belief):
     def moments(self, X: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return mean f and variance v (n,) of the log-odds."""
         points = self.check_points(X)
-        parts = [self.posterior.variance(J) for _, J in self._jacobians(points)]
+        parts = [self.weights.variance(J) for _, J in self._jacobians(points)]
         return self._at_maximum(points), self.scale**2 * np.concatenate(parts)
 
     def probability(self, X: npt.ArrayLike) -> FloatArray:
@@ -141,8 +141,8 @@ class BoggnBelief(Belief):
         parts = []
         for block, jacobian in self._jacobians(self.check_points(X)):
             # v = J Sigma J^T: half of its slope is that of J a with a = Sigma J^T held fixed.
-            white = self.posterior.whiten(jacobian)
-            tangent = self.network_at.tangent(block, self.posterior.spread(white))
+            white = self.weights.whiten(jacobian)
+            tangent = self.network_at.tangent(block, self.weights.spread(white))
             variance = np.square(white).sum(axis=1)
             parts.append(
                 (
@@ -170,7 +170,7 @@ class BoggnBelief(Belief):
     def draw(self, seed: int) -> BoggnBelief:
         """Return the log-odds of one draw of the weights, as a mean; its std is zero."""
         self._refuse_draws(Capability.DRAWS)
-        move = self.posterior.sample(np.random.default_rng(seed), self.scale)
+        move = self.weights.sample(np.random.default_rng(seed), self.scale)
         return replace(self, move=move, scale=1.0)
 
     def network(self) -> Network:
@@ -208,7 +208,7 @@ class BoggnBelief(Belief):
 
     def to_arrays(self) -> dict[str, Array]:
         """Return plain arrays."""
-        posterior = {f"posterior_{k}": part for k, part in self.posterior.to_arrays().items()}
+        posterior = {f"posterior_{k}": part for k, part in self.weights.to_arrays().items()}
         stack = self.network_at.stack.to_arrays()
         return {
             **{f"stack_{name}": part for name, part in stack.items()},
@@ -247,7 +247,7 @@ class BoggnBelief(Belief):
 
     def _jacobians(self, points: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
         """Return blocks of points with the derivatives there."""
-        size = len(self.posterior.mean)
+        size = len(self.weights.mean)
         step = max(1, BLOCK // size)
         blocks = [points[start : start + step] for start in range(0, max(1, len(points)), step)]
         return [(block, self.network_at.jacobian(block)) for block in blocks]

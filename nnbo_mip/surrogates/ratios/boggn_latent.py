@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from nnbo_mip.core.arrays import Array, FloatArray
 from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.scores.posteriors.readouts import QuadraticReadout
 from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local
 from nnbo_mip.surrogates.ratios.boggn_belief import BoggnBelief
 from nnbo_mip.surrogates.ratios.estimators.class_probability import WIDENING
@@ -74,11 +75,15 @@ class ProbitLatent(Belief):
         """Return ``mean`` and ``feature0…``."""
         return self.of.network()
 
+    def posterior(self, members: bool = False) -> QuadraticReadout:
+        """Return a linear model on the features, with the deviation of the class."""
+        return QuadraticReadout(self.network(), self.root, NOISE)
+
     @property
     def root(self) -> FloatArray:
         """The matrix (k, k) whose product with the features is v long, squared."""
-        k = len(self.of.posterior.mean)
-        return np.asarray(self.of.scale * self.of.posterior.whiten(np.eye(k)).T)
+        k = len(self.of.weights.mean)
+        return np.asarray(self.of.scale * self.of.weights.whiten(np.eye(k)).T)
 
     def scaled(self, factor: float) -> ProbitLatent:
         """Return it with the posterior's deviation multiplied."""

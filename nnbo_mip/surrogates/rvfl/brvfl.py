@@ -30,11 +30,11 @@ from nnbo_mip.surrogates.rvfl.bayesian_linear import (
     Spectrum,
     WeightPosterior,
 )
-from nnbo_mip.surrogates.rvfl.brvfl_belief import BrvflBelief, QuadraticForm, brvfl_capabilities
+from nnbo_mip.surrogates.rvfl.brvfl_belief import BrvflBelief, brvfl_capabilities
 from nnbo_mip.surrogates.rvfl.evidence import check_alpha, learn_alpha
 from nnbo_mip.surrogates.rvfl.features import RandomFeatures
 
-__all__ = ["Brvfl", "BrvflBelief", "QuadraticForm"]
+__all__ = ["Brvfl", "BrvflBelief"]
 
 SOLVERS = ("svd", "cholesky")
 

@@ -21,6 +21,8 @@ import numpy.typing as npt
 from nnbo_mip.core.arrays import Array, FloatArray
 from nnbo_mip.network.graph.builder import GraphBuilder
 from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.scores.posteriors.readouts import QuadraticReadout
+from nnbo_mip.scores.posteriors.tanh_readouts import TanhFeatures
 from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, check_scale
 from nnbo_mip.surrogates.base.observations import Standardization
 from nnbo_mip.surrogates.base.storage import standardization_arrays, standardization_of
@@ -48,22 +50,6 @@ def brvfl_capabilities(activation: str) -> frozenset[Capability]:
 
 
 @dataclass(frozen=True, eq=False)
-class QuadraticForm:
-    """The function ``psi^T matrix psi + constant`` of features psi (k,).
-
-    Parameters
-    ----------
-    matrix : (k, k) array
-        Symmetric, positive semidefinite up to rounding.
-    constant : float
-        At least zero.
-    """
-
-    matrix: FloatArray
-    constant: float
-
-
-@dataclass(frozen=True, eq=False)
 class BrvflBelief(Belief):
     """A linear model on features whose weights have a normal distribution.
 
@@ -71,7 +57,7 @@ class BrvflBelief(Belief):
     ----------
     features : Features
         The frozen hidden layers.
-    posterior : WeightPosterior
+    weights : WeightPosterior
         What is known of the output weights.
     alpha, beta : float
         Precisions of the prior and of the noise.
@@ -86,7 +72,7 @@ class BrvflBelief(Belief):
     """
 
     features: Features
-    posterior: WeightPosterior
+    weights: WeightPosterior
     alpha: float
     beta: float
     units: Standardization
@@ -106,12 +92,12 @@ class BrvflBelief(Belief):
 
     def mean(self, X: npt.ArrayLike) -> FloatArray:
         """Posterior mean (n,)."""
-        blocks = [psi @ self.posterior.mean for _, psi in self._features(X)]
+        blocks = [psi @ self.weights.mean for _, psi in self._features(X)]
         return self._values(np.concatenate(blocks))
 
     def std(self, X: npt.ArrayLike) -> FloatArray:
         """Posterior deviation (n,), with the noise if that is included."""
-        variance = np.concatenate([self.posterior.variance(psi) for _, psi in self._features(X)])
+        variance = np.concatenate([self.weights.variance(psi) for _, psi in self._features(X)])
         latent = self._reach * np.sqrt(variance)
         return np.asarray(np.hypot(latent, self._noise) if self.include_noise else latent)
 
@@ -130,23 +116,25 @@ class BrvflBelief(Belief):
 
         The outside scale moves the draw away from the mean as it widens the std.
         """
-        weights = self.posterior.sample(np.random.default_rng(seed), self.scale)
-        return replace(
-            self, posterior=SpectralPosterior.known(weights), scale=1.0, include_noise=False
-        )
+        drawn = self.weights.sample(np.random.default_rng(seed), self.scale)
+        return replace(self, weights=SpectralPosterior.known(drawn), scale=1.0, include_noise=False)
 
     def network(self) -> Network:
         """Return the network of ``mean`` and ``feature0…``, the features psi."""
         builder = GraphBuilder(self.n_inputs)
         psi = self.features.compile(builder, self.units.input_of(builder))
-        mean = builder.affine(psi, self.units.y_scale * self.posterior.mean[None, :])
+        mean = builder.affine(psi, self.units.y_scale * self.weights.mean[None, :])
         features = {"feature0" if psi.width == 1 else "feature": psi}
         return builder.finish({"mean": builder.shift(mean, self.units.y_center), **features})
 
-    def variance_form(self) -> QuadraticForm:
-        """Return the square of `std` as a function of the features, in squared units of y."""
-        constant = self._noise**2 if self.include_noise else 0.0
-        return QuadraticForm(self._reach**2 * self.posterior.covariance(), constant)
+    def posterior(self, members: bool = False) -> QuadraticReadout | TanhFeatures:
+        """Return the features, ReLUs or one hidden layer of tanh, and the root of Sigma."""
+        root = self._reach * self.weights.whiten(np.eye(self.features.n_features)).T
+        noise = self._noise if self.include_noise else 0.0
+        if isinstance(self.features, RandomFeatures) and self.features.activation == "tanh":
+            layers = self.features.tanh_layers(self.weights.mean, self.units)
+            return TanhFeatures(*layers, root, noise)
+        return QuadraticReadout(self.network(), root, noise)
 
     def scaled(self, factor: float) -> BrvflBelief:
         """Return this belief with its uncertainty multiplied by `factor`."""
@@ -156,7 +144,7 @@ class BrvflBelief(Belief):
         """Return plain arrays."""
         return {
             **{f"features_{name}": part for name, part in self.features.to_arrays().items()},
-            **{f"posterior_{name}": part for name, part in self.posterior.to_arrays().items()},
+            **{f"posterior_{name}": part for name, part in self.weights.to_arrays().items()},
             **standardization_arrays(self.units),
             "alpha": np.array(self.alpha),
             "beta": np.array(self.beta),
@@ -203,17 +191,17 @@ class BrvflBelief(Belief):
         self, u: FloatArray, psi: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Return mean, std and their gradients at points with these features."""
-        mean_slopes = np.broadcast_to(self.posterior.mean, psi.shape)
+        mean_slopes = np.broadcast_to(self.weights.mean, psi.shape)
         mean_gradient = self.features.pull_back(u, psi, mean_slopes)
-        white = self.posterior.whiten(psi)
-        half_slopes = self.features.pull_back(u, psi, self.posterior.spread(white))
+        white = self.weights.whiten(psi)
+        half_slopes = self.features.pull_back(u, psi, self.weights.spread(white))
         latent = self._reach * np.sqrt(np.square(white).sum(axis=1))
         std = np.hypot(latent, self._noise) if self.include_noise else latent
         # d std = d(latent^2) / (2 std), where latent^2 = reach^2 psi^T Sigma psi.
         safe = np.where(std > 0.0, std, np.inf)[:, None]
         std_gradient = self._reach * (self._reach / safe) * half_slopes
         return (
-            self._values(psi @ self.posterior.mean),
+            self._values(psi @ self.weights.mean),
             std,
             self.units.y_scale * mean_gradient / self.units.x_scale,
             std_gradient / self.units.x_scale,

@@ -25,6 +25,8 @@ from nnbo_mip.core.arrays import Array, FloatArray
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.builder import GraphBuilder
+from nnbo_mip.scores.posteriors.tanh_readouts import TanhLayers
+from nnbo_mip.surrogates.base.observations import Standardization
 from nnbo_mip.surrogates.ensembles.stack import ACTIVATIONS
 
 
@@ -142,6 +144,31 @@ class RandomFeatures(Features):
             )
         hidden = builder.relu(builder.affine(value, self.directions, self.biases))
         return builder.concatenate([hidden, value]) if self.direct_link else hidden
+
+    def tanh_layers(self, weights: FloatArray, units: Standardization) -> TanhLayers:
+        """Return inner, bias, outer, direct and offset of a `TanhFeatures`: mean, then features.
+
+        Parameters
+        ----------
+        weights : (k,) array
+            What the mean, in standardized units of y, makes of the features.
+        units : Standardization
+            From the user's units to those of the features.
+        """
+        h, d = self.directions.shape
+        hidden, linked = np.eye(h), np.zeros((h, d))
+        shift = np.zeros(h)
+        if self.direct_link:
+            hidden = np.vstack([hidden, np.zeros((d, h))])
+            linked = np.vstack([linked, np.diag(1.0 / units.x_scale)])
+            shift = np.append(shift, -units.x_center / units.x_scale)
+        of_mean = units.y_scale * weights
+        return (
+            *units.first_layer(self.directions, self.biases),
+            np.vstack([of_mean @ hidden, hidden]),
+            np.vstack([of_mean @ linked, linked]),
+            np.append(units.y_center + of_mean @ shift, shift),
+        )
 
     def to_arrays(self) -> dict[str, Array]:
         """Return named arrays for a file."""

@@ -18,7 +18,7 @@ from nnbo_mip.exact.backends.solve_text import (
     question_from_text,
     question_to_text,
 )
-from tests.exact.backends.models import hard, knapsack
+from nnbo_mip.testing.programs import hard, knapsack
 
 ECHO = "tests.exact.backends.echo"
 

@@ -14,6 +14,7 @@ import pytest
 
 from nnbo_mip.exact.backends.base import Hooks
 from nnbo_mip.exact.backends.worker import run_stoppable
+from tests.exact.backends.extras import GUROBI
 
 ROOT = Path(__file__).parents[3]
 
@@ -58,7 +59,7 @@ def test_ctrl_c_reaches_the_waiting_thread() -> None:
 SCRIPT = """
 import sys
 from nnbo_mip.exact.backends import Hooks, SolveRequest, get_backend
-from tests.exact.backends.models import hard
+from nnbo_mip.testing.programs import hard
 said, ticks = [], []
 
 def tick():
@@ -73,7 +74,7 @@ print(answer.status, *said, flush=True)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
-@pytest.mark.parametrize("name", ["highs", "cbc", "pyomo:highs", "pyomo:appsi_highs"])
+@pytest.mark.parametrize("name", ["highs", "cbc", "pyomo:highs", "pyomo:appsi_highs", GUROBI])
 def test_ctrl_c_ends_a_real_solve_with_what_it_has(name: str) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", SCRIPT, name],

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from nnbo_mip import Certificate, FileFormatError
 from nnbo_mip.exact.certificates.format import MAX_BYTES
+from tests.exact.alterations import nested
 from tests.exact.claims import certified
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
@@ -142,7 +143,7 @@ def test_what_is_no_certificate_is_refused(text: str | bytes) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("version", 2),
+        ("version", 3),
         ("version", True),
         ("version", 1.0),
         ("status", "certain"),
@@ -202,6 +203,13 @@ def test_a_tower_of_certificates_is_refused(certificate: Certificate) -> None:
         tower = replace(tower, sub_certificates=(tower,), digest="")
     with pytest.raises(FileFormatError, match="nest"):
         Certificate.from_json(tower.to_json())
+
+
+def test_a_space_that_nests_deep_is_refused(certificate: Certificate) -> None:
+    document = certificate.to_dict()
+    document["space"]["remark"] = nested()
+    with pytest.raises(FileFormatError, match="space of a certificate must nest at most 16 deep"):
+        Certificate.from_json(json.dumps(document))
 
 
 def test_a_file_that_is_too_large_is_not_parsed(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from nnbo_mip.exact.certificates.certificate import Certificate
 from nnbo_mip.exact.certificates.gap import agrees, gap_of
 from nnbo_mip.exact.heads import linear, ratio, sandwich, tangents
 from nnbo_mip.exact.heads.certification import certificate_of
-from nnbo_mip.exact.heads.maximize_head import maximize_head
+from nnbo_mip.exact.heads.maximize_head import Ways, maximize_head
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.scores.answer import HeadResult
 from nnbo_mip.exact.scores.question import HeadProblem
@@ -39,7 +39,7 @@ def solved(problem: HeadProblem, by_sequence: bool = False, gap: float = GAP) ->
     """Return the answer of what `auto` chooses, or of the sequence of linear problems."""
     monitor = Monitor(problem, gap, 20.0)
     if not by_sequence:
-        return maximize_head(problem, SequenceOptions(), monitor)
+        return maximize_head(Ways(problem), SequenceOptions(), monitor)
     way = next(way for way in SEQUENCES if not way.why_not(problem))
     return way.solve(problem, SequenceOptions(), monitor)
 

@@ -14,7 +14,7 @@ from nnbo_mip.cli.app import app
 from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.exact.certificates.certificate import Certificate
 from nnbo_mip.exact.heads.certification import certificate_of
-from nnbo_mip.exact.heads.maximize_head import maximize_head
+from nnbo_mip.exact.heads.maximize_head import Ways, maximize_head
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.scores.question import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
@@ -184,6 +184,6 @@ def test_a_readout_that_no_certificate_can_name_is_refused() -> None:
 
     whole = problem_of("plain", "ei", seed=2)
     problem = HeadProblem(Strange(whole.readout.network), whole.head, whole.domain)
-    result = maximize_head(problem, SequenceOptions(), Monitor(problem, 1e-3, 5.0))
+    result = maximize_head(Ways(problem), SequenceOptions(), Monitor(problem, 1e-3, 5.0))
     with pytest.raises(UnsupportedError, match="stored"):
         certificate_of(problem, result, requested_gap=1e-3, seed=0, seconds=0.0)

@@ -10,7 +10,7 @@ import pytest
 from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.exact.branching.boxes import BoxOptions
 from nnbo_mip.exact.heads import boxes, linear, maximize_head, ratio, sandwich, tangents
-from nnbo_mip.exact.heads.relaxers.choice import relaxer_of, why_not
+from nnbo_mip.exact.heads.relaxers.choice import Boxed
 from nnbo_mip.exact.scores.question import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.scores.functions.linear import LinearHead
@@ -65,7 +65,7 @@ def test_conditions_hold_at_every_sample(kind):
         threshold = threshold_for(readout, domain.sample(200, rng), rng)
         for name in heads_on(kind):
             problem = HeadProblem(readout, head_of(name, threshold), domain)
-            assert violations(problem, relaxer_of(problem), rng) == 0, (seed, name)
+            assert violations(problem, Boxed(problem).relaxer, rng) == 0, (seed, name)
 
 
 @pytest.mark.parametrize("dimension", [1, 2])
@@ -160,16 +160,16 @@ def test_ways_that_need_a_network_say_so():
         readout = random_curved(kind, rng, 1)
         for name in heads_on(kind):
             problem = HeadProblem(readout, head_of(name, 0.2), domain)
-            assert not why_not(problem)
+            assert not Boxed(problem).why_not
             for way in (linear, tangents, sandwich, ratio):
                 assert way.why_not(problem).endswith(".")
-                assert maximize_head.sequence_for(problem) is None
-            assert not maximize_head.why_not(problem, "bab")
+                assert maximize_head.Ways(problem).sequence is None
+            assert not maximize_head.Ways(problem).why_not("bab")
             for method in ("mip", "enumerate"):
-                assert 'take "bab"' in maximize_head.why_not(problem, method)
+                assert 'take "bab"' in maximize_head.Ways(problem).why_not(method)
     process = random_curved(("rbf", 2.5), rng, 1)
     with pytest.raises(UnsupportedError, match="no members"):
-        relaxer_of(HeadProblem(process, head_of("empirical ei", 0.0), domain))
+        _ = Boxed(HeadProblem(process, head_of("empirical ei", 0.0), domain)).relaxer
 
 
 @pytest.mark.parametrize("kind", [("rational_quadratic", 2.5), "variance", "features"], ids=str)

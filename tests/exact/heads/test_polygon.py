@@ -7,8 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from nnbo_mip.exact.heads.polygon import Line, Polygon, rounded_up
+from nnbo_mip.exact.heads.polygon import Line, Polygon
 from nnbo_mip.exact.scores.answer import Step
+from nnbo_mip.exact.search.rounding import rounded_up
 
 
 def line(first: float, second: float, bound: float) -> Line:

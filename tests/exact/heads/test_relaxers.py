@@ -10,7 +10,7 @@ import pytest
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.bounds.row_relaxation import RowRelaxer
 from nnbo_mip.exact.heads.relaxers import moments
-from nnbo_mip.exact.heads.relaxers.choice import relaxer_of
+from nnbo_mip.exact.heads.relaxers.choice import Boxed
 from nnbo_mip.exact.heads.relaxers.spreads import LineSpread, QuadraticSpread, spread_relaxer
 from nnbo_mip.exact.scores.level_lines import level_lines
 from nnbo_mip.exact.scores.question import HeadProblem
@@ -85,7 +85,7 @@ def test_conditions_hold_at_every_sample(kind):
         threshold = threshold_for(readout, domain.sample(200, rng), rng)
         for name in heads_on(readout):
             problem = HeadProblem(readout, head_of(name, threshold), domain)
-            assert violations(problem, relaxer_of(problem), rng) == 0, (seed, name)
+            assert violations(problem, Boxed(problem).relaxer, rng) == 0, (seed, name)
 
 
 def flawed_reach(spread):
@@ -120,7 +120,7 @@ def test_a_std_bounded_too_low_is_caught(kind, name, flaw):
         readout = random_readout(kind, rng, 2, (6,))
         domain = domain_of("box", 2)
         threshold = threshold_for(readout, domain.sample(200, rng), rng)
-        relaxer = relaxer_of(HeadProblem(readout, head_of(name, threshold), domain))
+        relaxer = Boxed(HeadProblem(readout, head_of(name, threshold), domain)).relaxer
         spreads = relaxer._spreads
         honest = spreads.spread
         spreads.spread = lambda drawn, honest=honest: flaw(honest(drawn))
@@ -142,7 +142,7 @@ def test_a_level_line_too_far_out_is_caught(name, monkeypatch):
         domain = domain_of("box", 2)
         threshold = threshold_for(readout, domain.sample(200, rng), rng)
         problem = HeadProblem(readout, head_of(name, threshold), domain)
-        found += violations(problem, relaxer_of(problem), rng)
+        found += violations(problem, Boxed(problem).relaxer, rng)
     assert found > 0
 
 
@@ -257,21 +257,24 @@ def test_what_has_no_bounds_is_refused():
             return level
 
     class Strange(NetworkReadout):
-        def std(self, X):
-            return np.zeros(len(X))
+        def std_from(self, read):
+            return np.zeros(len(read))
+
+        def std_slopes(self, read):
+            return np.zeros((len(read), 1))
 
         def _reads(self):
             return ("mean",)
 
     network = random_network(np.random.default_rng(0), 1, (2,), ("mean", "std"))
     domain = domain_of("box", 1)
-    relaxer = relaxer_of(HeadProblem(PlainReadout(network), Other(), domain))
+    relaxer = Boxed(HeadProblem(PlainReadout(network), Other(), domain)).relaxer
     with pytest.raises(UnsupportedError, match="level sets"):
         relaxer.bound(np.array([[0.0]]), np.array([[0.1]]), 0.0, 0)
     with pytest.raises(UnsupportedError, match="no bounds over boxes"):
-        relaxer_of(HeadProblem(Strange(network), LinearHead(), domain))
+        _ = Boxed(HeadProblem(Strange(network), LinearHead(), domain)).relaxer
     with pytest.raises(UnsupportedError, match="has no members"):
-        relaxer_of(HeadProblem(PlainReadout(network), head_of("empirical ei", 0.0), domain))
+        _ = Boxed(HeadProblem(PlainReadout(network), head_of("empirical ei", 0.0), domain)).relaxer
 
 
 def test_the_reach_of_members_counts_what_cancels():

@@ -7,7 +7,7 @@ import pytest
 
 from nnbo_mip.exact.branching.boxes import BoxOptions
 from nnbo_mip.exact.heads import boxes
-from nnbo_mip.exact.heads.maximize_head import maximize_head, sequence_for
+from nnbo_mip.exact.heads.maximize_head import Ways, maximize_head
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.scores.answer import answer
 from nnbo_mip.exact.scores.question import HeadProblem
@@ -71,8 +71,10 @@ def check_agreement(kind: str, name: str, seed: int) -> None:
     found.append(("boxes", answer(problem, boxes.solve(problem, BoxOptions(), monitor)), monitor))
     for method in ("auto", "mip", "bab"):
         monitor = Monitor(problem, GAP, 30.0)
-        found.append((method, maximize_head(problem, SequenceOptions(method), monitor), monitor))
-    way = sequence_for(problem)
+        found.append(
+            (method, maximize_head(Ways(problem), SequenceOptions(method), monitor), monitor)
+        )
+    way = Ways(problem).sequence
     assert way is not None
     monitor = Monitor(problem, GAP, 30.0)
     found.append(("sequence", way(problem, SequenceOptions(), monitor), monitor))

@@ -10,12 +10,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from nnbo_mip.core.errors import InputError, MissingExtraError, SolverError, UncertifiedWarning
+from nnbo_mip.core.errors import InputError, SolverError, UncertifiedWarning
 from nnbo_mip.exact.backends import SolverAnswer, SolveRequest, get_backend
 from nnbo_mip.exact.backends.highs import Highs
 from nnbo_mip.exact.bounds.interval import interval_bounds
 from nnbo_mip.exact.formulation import MilpModel
 from nnbo_mip.exact.mip import mip
+from nnbo_mip.exact.mip.emptiness import is_empty
 from nnbo_mip.exact.mip.mip import MipOptions
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.problem import Problem
@@ -24,7 +25,7 @@ from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.space.domain import Domain, Grid
 from nnbo_mip.testing.exact_maximum import exact_maximum
-from tests.exact.backends.test_contract import needs_scip
+from tests.exact.backends.extras import needs_gurobi, needs_scip
 from tests.exact.random_problems import mixed_domain, random_network, random_problem
 
 GAP = 1e-4
@@ -34,6 +35,9 @@ PAIRS = [
     pytest.param("scip", "bigm", marks=needs_scip),
     pytest.param("scip", "sos1", marks=needs_scip),
     pytest.param("scip", "partition", marks=needs_scip),
+    pytest.param("gurobi", "bigm", marks=needs_gurobi),
+    pytest.param("gurobi", "sos1", marks=needs_gurobi),
+    pytest.param("gurobi", "partition", marks=needs_gurobi),
     ("cbc", "bigm"),
     ("cbc", "partition"),
     ("pyomo:highs", "bigm"),
@@ -101,8 +105,8 @@ def test_the_maximum_is_exact(name: str, solver: str, formulation: str) -> None:
     )
     checked(problem, result)
     assert result.message == ""
-    prover = "mip:scip" if solver == "scip" else "mip:highs"
-    assert result.engine == ("mip" if result.kind == "rigorous" else prover)
+    prover = solver if get_backend(solver).proves else "highs"
+    assert result.engine == ("mip" if result.kind == "rigorous" else f"mip:{prover}")
 
 
 @pytest.mark.parametrize("solver", ["highs", "cbc"])
@@ -196,17 +200,11 @@ def lying(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Liar]:
 
     def install(bend: Callable[[SolverAnswer], SolverAnswer], times: int = 100) -> Liar:
         liar = Liar(bend, times)
-        monkeypatch.setattr(mip, "get_backend", lambda name: liar if name == "highs" else Absent())
+        monkeypatch.setattr(mip, "get_backend", lambda name: liar)
+        monkeypatch.setattr(mip, "second_opinions", lambda claimants: iter(()))
         return liar
 
     return install
-
-
-class Absent(Highs):
-    name = "scip"
-
-    def version(self) -> str:
-        raise MissingExtraError("not installed here")
 
 
 LIES: dict[str, tuple[Callable[[SolverAnswer], SolverAnswer], str]] = {
@@ -386,10 +384,16 @@ def test_senseless_options_are_refused(options: dict[str, float]) -> None:
         MipOptions(**options)
 
 
-def test_a_solver_that_fails_its_self_test_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("solver", ["highs", "cbc"])  # highs proves what cbc claims
+def test_a_solver_that_fails_its_self_test_is_not_used(
+    solver: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from nnbo_mip.exact.backends import selftest
 
-    monkeypatch.setattr(selftest, "_failure", lambda name, version: "a model")
+    failures = {"highs": "a model"}
+    monkeypatch.setattr(selftest, "_failure", lambda kind, name, version: failures.get(name))
     problem = random_problem(1, 2, (5, 4))
+    with pytest.raises(SolverError, match="'highs' must solve its self-test"):
+        mip.solve(problem, MipOptions(solver=solver), Monitor(problem, GAP))
     with pytest.raises(SolverError, match="self-test"):
-        mip.solve(problem, MipOptions(), Monitor(problem, GAP))
+        is_empty(problem.domain, get_backend("highs"), Monitor(problem, GAP))

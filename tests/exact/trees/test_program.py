@@ -7,7 +7,7 @@ import pytest
 
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.heads import tree_sums
-from nnbo_mip.exact.heads.maximize_head import maximize_head
+from nnbo_mip.exact.heads.maximize_head import Ways, maximize_head
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.scores.question import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
@@ -17,6 +17,7 @@ from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
+from tests.exact.backends.extras import GUROBI, SCIP
 from tests.exact.trees.forests import best_score, random_forest, representatives
 from tests.exact.trees.test_search import KINDS, domain_of
 
@@ -43,7 +44,7 @@ def test_programs_find_the_maximum_of_all_cells(kind: str) -> None:
     for head in SUMS:
         asked = HeadProblem(readout, head, problem.domain)
         best, monitor = best_score(asked), Monitor(asked, GAP, 30.0)
-        result = maximize_head(asked, SequenceOptions("mip"), monitor)
+        result = maximize_head(Ways(asked), SequenceOptions("mip"), monitor)
         assert result.kind in ("solver", "rigorous")
         assert result.bound >= best
         assert result.value >= best - GAP * max(1.0, abs(best))
@@ -69,12 +70,12 @@ def test_every_admissible_point_is_a_solution_worth_its_score(kind: str) -> None
         assert (cells.cells_of(point[None, :]) <= b).all()
 
 
-@pytest.mark.parametrize("solver", ["cbc", "scip"])
+@pytest.mark.parametrize("solver", ["cbc", SCIP, GUROBI])
 def test_other_solvers_answer_alike(solver: str) -> None:
     _, problem = forest_of("integers", 2)
     monitor = Monitor(problem, GAP, 30.0)
     options = SequenceOptions("mip", solver=solver)
-    result = maximize_head(problem, options, monitor)
+    result = maximize_head(Ways(problem), options, monitor)
     assert result.status == "optimal"
     assert result.value == pytest.approx(best_score(problem), abs=1e-9)
     # A claimant proves nothing.
@@ -94,9 +95,9 @@ def test_what_is_no_sum_is_refused_in_a_sentence() -> None:
     readout, problem = forest_of("box", 0)
     asked = HeadProblem(readout, ExpectedImprovement(0.0), problem.domain)
     with pytest.raises(UnsupportedError, match="sequence of linear problems"):
-        maximize_head(asked, SequenceOptions("mip"), Monitor(asked, GAP))
+        maximize_head(Ways(asked), SequenceOptions("mip"), Monitor(asked, GAP))
     with pytest.raises(UnsupportedError, match="not enumerated"):
-        maximize_head(problem, SequenceOptions("enumerate"), Monitor(problem, GAP))
+        maximize_head(Ways(problem), SequenceOptions("enumerate"), Monitor(problem, GAP))
     options = SequenceOptions("mip", formulation="partition")
     with pytest.raises(UnsupportedError, match="one formulation"):
         tree_sums.solve(problem, options, Monitor(problem, GAP))

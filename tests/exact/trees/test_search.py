@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nnbo_mip.exact.branching.boxes import BoxOptions
-from nnbo_mip.exact.heads.maximize_head import maximize_head
+from nnbo_mip.exact.heads.maximize_head import Ways, maximize_head
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.scores.question import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
@@ -74,7 +74,7 @@ KINDS = ("box", "point", "integers", "categories", "rows", "integer rows", "hole
 
 def maximized(problem: HeadProblem, method: str = "bab") -> tuple[float, float, str, str]:
     monitor = Monitor(problem, GAP, 30.0)
-    result = maximize_head(problem, SequenceOptions(method), monitor)
+    result = maximize_head(Ways(problem), SequenceOptions(method), monitor)
     if result.x is not None:
         assert problem.domain.admissible(result.x[None, :])[0]
         assert monitor.best_value == problem.value(result.x)

@@ -61,11 +61,12 @@ def test_names_and_the_difference_to_the_framework_come_back(tmp_path: Path, end
     names = ("mean µ", '"std"', "a\0b")
     weights = ([[0.1], [5e-324], [-1.7976931348623157e308]], [1 / 3, -0.0, 2.0**-1074])
     plain = Network.from_layers([weights], names)
-    network = Network(1, plain.layers, plain.head, names, 1.25e-7)
+    network = Network(1, plain.layers, plain.head, names, 1.25e-7, "never compared")
     network.save(tmp_path / f"net.{ending}")
     back = Network.load(tmp_path / f"net.{ending}")
     assert back.output_names == names
     assert back.float32_difference == 1.25e-7
+    assert back.unverified == "never compared"
     np.testing.assert_array_equal(back.head.dense(0), weights[0])
     np.testing.assert_array_equal(back.head.bias, weights[1])
 
@@ -251,6 +252,7 @@ HOSTILE_DOCUMENTS: dict[str, tuple[Any, str]] = {
     "2^31 inputs": (_document(n_inputs=2**31), "an integer up to"),
     "a fractional number of inputs": (_document(n_inputs=2.0), "an integer up to"),
     "names that are numbers": (_document(output_names=[3]), "text for output_names"),
+    "a warning that is no text": (_document(unverified=3), "text for output_names and unverified"),
     "too many names": (_document(output_names=["a", "b"]), "different names"),
     "ragged weights": (
         _document(layers=[{"bias": [0.5], "terms": {"0": [[1.0, 2.0], [3.0]]}}]),

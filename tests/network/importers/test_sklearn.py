@@ -27,6 +27,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
+from nnbo_mip import certify
 from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.network.importers.sklearn import from_sklearn
@@ -91,6 +92,21 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
     "columns dropped": lambda: make_pipeline(
         ColumnTransformer([("a", "drop", [0]), ("b", StandardScaler(), [1, 2])]), _mlp()
     ),
+    "columns with weights": lambda: make_pipeline(
+        ColumnTransformer(
+            [("a", StandardScaler(), [2, 0]), ("b", "passthrough", [1]), ("c", "drop", [0])],
+            transformer_weights={"a": 3.0, "b": -2.0, "c": 9.0},
+        ),
+        _mlp(),
+    ),
+    "a remainder with a weight": lambda: make_pipeline(
+        ColumnTransformer(
+            [("a", MinMaxScaler(clip=True), [1])],
+            remainder=RobustScaler(),
+            transformer_weights={"remainder": 0.25},
+        ),
+        _mlp(),
+    ),
     "standard target": lambda: TransformedTargetRegressor(
         make_pipeline(StandardScaler(), _mlp()), transformer=StandardScaler()
     ),
@@ -102,6 +118,36 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_an_estimator(name: str) -> None:
     _assert_same(_fitted(ESTIMATORS[name]()))
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_an_estimator_that_was_fitted_in_float32(name: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = ESTIMATORS[name]().fit(X.astype(np.float32), Y.astype(np.float32))
+    _assert_same(model)
+
+
+def test_features_with_names() -> None:
+    pandas = pytest.importorskip("pandas")
+    columns = ColumnTransformer([("a", StandardScaler(), ["c", "a"]), ("b", "passthrough", ["b"])])
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = make_pipeline(columns, _mlp()).fit(frame, Y)
+    expected = model.predict(pandas.DataFrame(NEW, columns=["a", "b", "c"]))
+    assert_close(Network.from_sklearn(model)(NEW)[:, 0], expected, float(np.abs(expected).max()))
+
+
+def test_the_certified_maximum_is_that_of_predict() -> None:
+    columns = ColumnTransformer(
+        [("a", StandardScaler(), [0]), ("b", "passthrough", [1])],
+        transformer_weights={"a": 3.0, "b": -2.0},
+    )
+    data = np.random.default_rng(0).uniform(-1.0, 1.0, (50, 2))
+    model = make_pipeline(columns, LinearRegression()).fit(data, data @ [1.0, 2.0])
+    result = certify(Network.from_sklearn(model), [(-1.0, 1.0)] * 2)
+    assert result.value == pytest.approx(model.predict([[1.0, 1.0]])[0], rel=1e-12)
 
 
 @settings(max_examples=20)

@@ -97,26 +97,23 @@ def test_there_are_as_many_features_as_units_and_inputs_with_a_direct_link(
 
 @pytest.mark.parametrize("options", VARIANTS)
 @pytest.mark.parametrize("n", [1, 9, 80])
-def test_the_variance_form_is_the_square_of_the_std(options: dict[str, Any], n: int) -> None:
+def test_the_posterior_has_a_root_of_the_variance(options: dict[str, Any], n: int) -> None:
     belief = Brvfl(n_hidden=50, **options).fit(*sample(n, 2)).scaled(1.7)
-    form, X = belief.variance_form(), probes()
+    posterior, X = belief.posterior(), probes()
     psi = belief.features.evaluate(belief.units.inward(X))
-    variance = np.einsum("ni,ij,nj->n", psi, form.matrix, psi) + form.constant
+    variance = np.square(psi @ posterior.root.T).sum(axis=1) + posterior.noise**2
     np.testing.assert_allclose(variance, belief.std(X) ** 2, rtol=1e-8, atol=1e-12)
-    assert np.array_equal(form.matrix, form.matrix.T)
-    noise = belief.noise_std(X)[0]
-    assert form.constant == (noise**2 if belief.include_noise else 0.0)
+    assert posterior.noise == (belief.noise_std(X)[0] if belief.include_noise else 0.0)
 
 
 @pytest.mark.parametrize("direct_link", [False, True])
-def test_the_network_gives_the_features_of_the_variance_form(direct_link: bool) -> None:
+def test_the_network_gives_the_features_that_the_root_reads(direct_link: bool) -> None:
     belief = Brvfl(n_hidden=25, direct_link=direct_link).fit(*sample(9, 2))
-    network, X, form = belief.network(), probes(), belief.variance_form()
+    network, X, root = belief.network(), probes(), belief.posterior().root
     count = 27 if direct_link else 25
     assert network.output_names == ("mean", *(f"feature{k}" for k in range(count)))
     psi = np.column_stack([network.evaluate(X, f"feature{k}") for k in range(count)])
-    std = np.sqrt(np.einsum("ni,ij,nj->n", psi, form.matrix, psi))
-    np.testing.assert_allclose(std, belief.std(X), rtol=1e-7)
+    np.testing.assert_allclose(np.linalg.norm(psi @ root.T, axis=1), belief.std(X), rtol=1e-7)
 
 
 def test_one_feature_keeps_its_numbered_name() -> None:
@@ -179,7 +176,7 @@ def test_draws_have_the_mean_and_the_std_of_the_belief() -> None:
     draws = np.array([belief.draw(seed).mean(X) for seed in range(4000)])
     covariance = 1.5**2 * belief.units.y_scale**2
     psi = belief.features.evaluate(belief.units.inward(X))
-    covariance = covariance * psi @ belief.posterior.covariance() @ psi.T
+    covariance = covariance * psi @ belief.weights.covariance() @ psi.T
     assert np.abs(draws.mean(axis=0) - belief.mean(X)).max() < 0.05 * belief.std(X).max()
     assert np.abs(np.cov(draws.T) - covariance).max() < 0.05 * covariance.max()
     np.testing.assert_allclose(draws.std(axis=0), belief.std(X), rtol=0.06)

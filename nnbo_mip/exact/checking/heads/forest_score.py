@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.heads.outputs import Drawn
-from nnbo_mip.exact.checking.heads.scores import ScoreBounder, score_interval
+from nnbo_mip.exact.checking.heads.scores import ScoreBounder, score_interval, share_ends
 from nnbo_mip.scores.base.abstract import Head, MomentHead, Shape
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
@@ -28,6 +28,9 @@ from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
 UNIT = 2.0**-53
 ROOT_SHARE = 0.9
 """r as a share of the root of the largest V."""
+
+UNDERFLOW = 1e-300
+"""More than squares and their average lose by underflow."""
 
 LARGEST = 1e100
 """Magnitude of values up to which squares stay far from overflow."""
@@ -96,6 +99,7 @@ class ForestScore(ScoreBounder):
     def __init__(self, head: Head, readout: TreeReadout) -> None:
         self.head, self.leaves = head, Leaves(readout)
         self._reach, self._count = readout.reach, len(self.leaves.first)
+        self._shares = share_ends(self._count)
         self._relative = 2.0 * (self._count + 4) * UNIT
         sizes = np.abs(self.leaves.value).max(), np.sqrt(self.leaves.variance.max())
         self.is_useful = max(sizes) * max(1.0, self._reach) < LARGEST
@@ -117,7 +121,8 @@ class ForestScore(ScoreBounder):
         error = self._relative * size
         means = low.mean(axis=1) - error, high.mean(axis=1) + error
         center = 0.5 * means[0] + 0.5 * means[1]
-        squares = np.square(leaves.value - center[:, None]) + leaves.variance
+        apart = leaves.value - center[:, None]
+        squares = np.where(apart == 0.0, 0.0, np.square(apart) + UNDERFLOW) + leaves.variance
         most = leaves.most(meets, squares).mean(axis=1) * (1.0 + self._relative)
         least = self._least_variance(low, high)
         sure = -leaves.most(meets, -leaves.variance).mean(axis=1)
@@ -224,8 +229,10 @@ class ForestScore(ScoreBounder):
             rest = mine if share >= 0.0 else other
             others = rest.sum(axis=1, keepdims=True) - rest
             ends.append(mine if reach == 1.0 else (reach + share) * mine + share * others)
-        below, above = head.score(ends[0] - error), head.score(ends[1] + error)
+        ends = [ends[0] - error, ends[1] + error]
         if head.kind == "pi":
-            return below, above
+            counts = [(end >= head.threshold).sum(axis=1) for end in ends]
+            return self._shares[0][counts[0]], self._shares[1][counts[1]]
+        below, above = (head.score(end) for end in ends)
         slack = self._relative * (np.abs(high).max(axis=1) + abs(head.threshold))
         return np.maximum(below - slack, 0.0), np.where(above > 0.0, above + slack, above)

@@ -15,6 +15,7 @@ So its corners decide. They are computed as fractions: all that lie on two lines
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -131,7 +132,7 @@ def why_not_implied(objective: Objective, lines: list[ClaimedLine], raw: bool, l
         return "its lines leave mean or std unbounded."
     for corner in corners(known):
         if not score.is_below(corner, level):
-            place = f"({float(corner[0])!r}, {float(corner[1])!r})"
+            place = f"({_rounded_up(corner[0])!r}, {_rounded_up(corner[1])!r})"
             return f"the corner {place} of its lines scores above the bound."
     return ""
 
@@ -199,5 +200,8 @@ def _corner_score(
 
 
 def _rounded_up(number: Fraction) -> float:
-    near = float(number)
+    try:
+        near = float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -sys.float_info.max
     return near if Fraction(near) >= number else math.nextafter(near, math.inf)

@@ -7,6 +7,7 @@ and each of them is proven again; one without is proven again as it is (`reproof
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -17,16 +18,15 @@ import numpy as np
 from nnbo_mip.core.errors import FileFormatError, NnboError
 from nnbo_mip.core.progress import ProgressCallback
 from nnbo_mip.exact.certificates.certificate import Certificate
-from nnbo_mip.exact.certificates.gap import agrees, gap_of
 from nnbo_mip.exact.checking.heads.choice import score_bounder
 from nnbo_mip.exact.checking.heads.implication import why_not_following
 from nnbo_mip.exact.checking.heads.reproof import HeadClaim, reprove_head
+from nnbo_mip.exact.checking.numbers import contradictions
 from nnbo_mip.exact.checking.reproof import Outcome
-from nnbo_mip.scores.base.abstract import Head
+from nnbo_mip.network.graph.fingerprint import fingerprint
 from nnbo_mip.scores.logarithms import LEAST_LOG, is_logarithm, searched
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.posteriors.readouts import NetworkReadout
-from nnbo_mip.scores.storage import head_from_dict, readout_to_dict
+from nnbo_mip.scores.storage import head_from_dict, head_to_dict, network_of, readout_to_dict
 from nnbo_mip.space.domain import Domain
 
 SUBS_SHARE = 0.8
@@ -48,6 +48,8 @@ class Inquiry:
     ----------
     domain : Domain
         The space of the certificate.
+    rigorous : bool
+        Whether a proof up to the tolerances of a solver is too little.
     deadline : float
         A time of `time.perf_counter`.
     seed : int
@@ -57,6 +59,7 @@ class Inquiry:
     """
 
     domain: Domain
+    rigorous: bool
     deadline: float
     seed: int
     callback: ProgressCallback | None
@@ -88,43 +91,43 @@ def judge_head(certificate: Certificate, given: Objective, inquiry: Inquiry) -> 
         return "refuted", contradiction
     if certificate.status == "heuristic":
         return "confirmed", "the value is right; the certificate claims no bound."
-    deadline = inquiry.deadline
+    without = ""
     if certificate.sub_certificates:
         verdict, reason = _judge_parts(certificate, objective, inquiry)
         if verdict != "undecided":
             return verdict, reason
+        without = f" As a whole, without its parts, of which {reason}"
     x = None if certificate.x is None else np.array(certificate.x)
-    claim = HeadClaim(objective, inquiry.domain, certificate.bound, certificate.prover, x)
-    return reprove_head(claim, deadline, inquiry.seed, inquiry.callback)
+    level, claimant = certificate.bound, certificate.prover
+    claim = HeadClaim(objective, inquiry.domain, level, claimant, x, inquiry.rigorous)
+    verdict, reason = reprove_head(claim, inquiry.deadline, inquiry.seed, inquiry.callback)
+    return verdict, reason if verdict == "refuted" else reason + without
 
 
 def _mismatch(
     certificate: Certificate, given: Objective, objective: Objective, domain: Domain
 ) -> str:
     """Return why the certificate is not about what was given, in a sentence; empty if it is."""
-    if objective.head not in (given.head, searched(given.head)):
+    heads = (head_to_dict(given.head), head_to_dict(searched(given.head)))
+    if _text(certificate.head) not in map(_text, heads):
         return "the certificate is about another head: the numbers differ."
-    if certificate.readout is None or _plain(certificate.readout) != readout_to_dict(given.readout):
+    if _text(certificate.readout) != _text(readout_to_dict(given.readout)):
         return "the certificate is about another readout: the numbers or matrices differ."
-    if objective.fingerprint != certificate.objective_fingerprint:
+    whole = objective.fingerprint_in(certificate.version)
+    if whole != certificate.objective_fingerprint:
         return "the certificate is about another objective: the fingerprints differ."
-    if network_fingerprint(objective) != certificate.network_fingerprint:
+    network = network_of(objective.readout)
+    named = whole if network is None else fingerprint(network, certificate.version)
+    if named != certificate.network_fingerprint:
         return "the certificate is about another network: the fingerprints differ."
     if domain.dimension != objective.dimension:
         return "the space in the certificate does not fit the objective."
     return ""
 
 
-def network_fingerprint(objective: Objective) -> str:
-    """Return that of the network, or of the objective where there is none."""
-    readout = objective.readout
-    if isinstance(readout, NetworkReadout):
-        return readout.network.fingerprint
-    return objective.fingerprint
-
-
-def _plain(content: Mapping[str, object]) -> dict[str, object]:
-    return {k: dict(v) if isinstance(v, Mapping) else v for k, v in content.items()}
+def _text(content: Mapping[str, object] | None) -> str:
+    """Return JSON in which true is not 1, and zeros have signs."""
+    return json.dumps(content, sort_keys=True, default=dict)
 
 
 # -- numbers ------------------------------------------------------------------------------
@@ -136,10 +139,8 @@ def _contradictions(
     """Yield what is wrong with the numbers, in sentences."""
     if certificate.direction != "maximize" or certificate.output is not None:
         yield "a head is maximized, and stands for the output itself."
-    yield from _status_contradictions(certificate, objective.head)
+    yield from contradictions(certificate, objective.head)
     if certificate.x is None:
-        if certificate.value != -math.inf:
-            yield "it names a value but no point that has it."
         return
     x = np.array(certificate.x)
     if x.size != domain.dimension or not domain.admissible(x[None, :])[0]:
@@ -167,27 +168,6 @@ def _score_interval(
         share = VALUE_ROUNDING
     rounding = share * max(abs(low), abs(high))
     return max(low - rounding, least), high + rounding
-
-
-def _status_contradictions(certificate: Certificate, head: Head) -> Iterator[str]:
-    status, value, bound = certificate.status, certificate.value, certificate.bound
-    gap = certificate.gap
-    if certificate.requested_gap < 0.0 or math.isnan(value) or math.isnan(bound):
-        yield "its numbers are not ordered."
-    elif value > bound:
-        yield "its value lies beyond its bound."
-    elif (certificate.kind == "none") != (status == "heuristic"):
-        yield f"a bound of kind {certificate.kind!r} does not make the status {status!r}."
-    elif status == "heuristic":
-        if bound != math.inf:
-            yield "a heuristic result claims no bound, but a finite one is written."
-    elif status == "infeasible":
-        if certificate.x is not None or bound != -math.inf:
-            yield "where no admissible point exists there is no value and no bound."
-    elif not agrees(head, status, value, bound, certificate.requested_gap):
-        yield f"value and bound do not make the status {status!r}."
-    elif math.isfinite(distance := gap_of(head, value, bound)) and gap != distance:
-        yield f"the distance of value and bound is {distance!r}, not {gap!r}."
 
 
 # -- parts --------------------------------------------------------------------------------

@@ -49,6 +49,8 @@ class HeadClaim:
         Who made the claim, and will not be asked.
     x : (d,) array or None
         The best point the claimant knew.
+    rigorous : bool
+        Whether a proof up to the tolerances of a solver is too little.
     """
 
     objective: Objective
@@ -56,6 +58,7 @@ class HeadClaim:
     level: float
     claimant: str
     x: FloatArray | None
+    rigorous: bool
 
     @property
     def sentence(self) -> str:
@@ -75,8 +78,6 @@ def reprove_head(
     claim: HeadClaim, deadline: float, seed: int, callback: ProgressCallback | None = None
 ) -> Outcome:
     """Decide whether a claim holds, until a time of `time.perf_counter`."""
-    if claim.level == math.inf:
-        return "confirmed", "an infinite bound holds."
     if claim.level == -math.inf:
         return _reprove_emptiness(claim, deadline, seed, callback)
     scores = score_bounder(claim.objective, claim.domain)
@@ -98,7 +99,7 @@ def reprove_head(
         return _by_boxes(claim, scores, x, remaining, callback)
     problem = problem_of(simpler, claim.domain)
     verdict, reason = reprove(
-        problem, simpler.level, 1.0, x, claim.claimant, deadline, seed, callback
+        problem, simpler.level, 1.0, x, claim.claimant, deadline, seed, callback, claim.rigorous
     )
     if verdict == "refuted":
         # The simpler claim may be the stronger one, so its counterexample has to be one of both.
@@ -133,7 +134,9 @@ def _by_leaves(
 def _outcome(claim: HeadClaim, answer: Recheck) -> Outcome:
     """Put what became of a search over boxes in words."""
     if answer.verdict == "proved":
-        return "confirmed", f"{claim.sentence}: proven again with {answer.count:,} boxes."
+        return "confirmed", (
+            f"{claim.sentence}: proven again, rigorously, with {answer.count:,} boxes."
+        )
     if answer.x is not None and answer.verdict == "counterexample":
         return claim.refuted_by(answer.x)
     if answer.x is not None:
@@ -149,7 +152,9 @@ def _reprove_emptiness(
 ) -> Outcome:
     nothing = Network.from_layers([(np.zeros((1, claim.domain.dimension)), np.zeros(1))])
     problem = Problem(nothing, claim.domain)
-    return reprove(problem, claim.level, 1.0, None, claim.claimant, deadline, seed, callback)
+    return reprove(
+        problem, claim.level, 1.0, None, claim.claimant, deadline, seed, callback, claim.rigorous
+    )
 
 
 def _largest_possible(objective: Objective) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import math
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -182,6 +183,7 @@ class MemberScore(NetworkScore):
     def __init__(self, head: EmpiricalImprovement, bounder: OutputBounder) -> None:
         self.head, self.bounder = head, bounder
         self.count = len(bounder.errors) - 1
+        self._shares = share_ends(self.count)
 
     def floats_per_box(self, free: int) -> int:
         """Size of the largest intermediate array, a box."""
@@ -202,7 +204,7 @@ class MemberScore(NetworkScore):
 
     def _of_counts(self, over: FloatArray, least: FloatArray, level: float) -> FloatArray:
         """Return the excess of a share: above the level it takes one member more than allowed."""
-        allowed = int((np.arange(self.count + 1) / self.count <= level).sum()) - 1
+        allowed = math.floor(Fraction(level) * self.count)
         highest = np.asarray(over.max(axis=1))  # (M, B)
         possible = np.asarray(highest >= 0.0)
         number = possible.sum(axis=0)
@@ -220,9 +222,25 @@ class MemberScore(NetworkScore):
         known = np.asarray(np.isfinite(np.hstack([low, high])).all(axis=1, keepdims=True))
         low, high = np.where(known, low, 0.0), np.where(known, high, 0.0)
         rounding = 2.0 * RELATIVE * (np.abs(low) + np.abs(high) + abs(self.head.threshold))
-        ends = self.head.score(low - rounding), self.head.score(high + rounding)
-        error = RELATIVE * (self.count + 8) if self.head.kind == "ei" else 0.0
-        return (
-            np.where(known[:, 0], ends[0] * (1.0 - error), -math.inf),
-            np.where(known[:, 0], ends[1] * (1.0 + error), math.inf),
-        )
+        low, high = low - rounding, high + rounding
+        if self.head.kind == "pi":
+            least, most = (
+                ends[(part >= self.head.threshold).sum(axis=1)]
+                for ends, part in zip(self._shares, (low, high), strict=True)
+            )
+        else:
+            error = RELATIVE * (self.count + 8)
+            least = self.head.score(low) * (1.0 - error)
+            most = self.head.score(high) * (1.0 + error)
+        return np.where(known[:, 0], least, -math.inf), np.where(known[:, 0], most, math.inf)
+
+
+def share_ends(count: int) -> tuple[FloatArray, FloatArray]:
+    """Return (count + 1,) floats that enclose each of the shares 0, 1 / count, …, 1."""
+    low, high = np.empty((2, count + 1))
+    for number in range(count + 1):
+        near = number / count
+        exact, share = Fraction(near), Fraction(number, count)
+        low[number] = near if exact <= share else math.nextafter(near, -math.inf)
+        high[number] = near if exact >= share else math.nextafter(near, math.inf)
+    return low, high

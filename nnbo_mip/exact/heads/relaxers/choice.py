@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 from nnbo_mip.core.errors import UnsupportedError
@@ -13,7 +15,7 @@ from nnbo_mip.exact.branching.boxes import BoxRelaxer
 from nnbo_mip.exact.heads.relaxers.members import CountRelaxer, ImprovementRelaxer, RisenRelaxer
 from nnbo_mip.exact.heads.relaxers.moments import MomentRelaxer
 from nnbo_mip.exact.heads.relaxers.posterior import PosteriorPart
-from nnbo_mip.exact.heads.relaxers.spreads import SpreadRelaxer, spread_relaxer
+from nnbo_mip.exact.heads.relaxers.spreads import no_spread, spread_relaxer
 from nnbo_mip.exact.scores.question import HeadProblem
 from nnbo_mip.scores.base.abstract import MomentHead
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
@@ -31,60 +33,67 @@ class HeadRelaxer(BoxRelaxer, Protocol):
         """Whether the network's magnitudes stay far from overflow; else nothing is proven."""
 
 
-def why_not(problem: HeadProblem) -> str:
-    """Return why nothing bounds a head over boxes, in a sentence; empty where something does.
+@dataclass(frozen=True, eq=False)
+class Boxed:
+    """What bounds a problem over boxes: found when it is first asked for, and then kept.
 
     Trees have boxes of their own (`exact.trees`), and no relaxer.
+
+    Parameters
+    ----------
+    problem : HeadProblem
     """
-    head, readout = problem.searched, problem.readout
-    if isinstance(head, EmpiricalImprovement):
-        has_members = isinstance(readout, MembersReadout | TanhMembers | TreeReadout)
-        return "" if has_members else "the readout has no members."
-    if not isinstance(head, MomentHead):
-        return f"a {type(head).__name__} reads neither mean and std nor members."
-    if isinstance(readout, TreeReadout):
-        return ""
-    if isinstance(readout, GpReadout):
-        return PosteriorPart(readout, KernelUnits(readout, problem.domain)).why_not
-    if spread_relaxer(readout) is None:
-        return f"the std of a {type(readout).__name__} has no bounds over boxes."
-    return ""
 
+    problem: HeadProblem
 
-def relaxer_of(problem: HeadProblem) -> HeadRelaxer:
-    """Return the relaxer of what a problem searches."""
-    head, readout, domain = problem.searched, problem.readout, problem.domain
-    reason = why_not(problem)
-    if reason:
-        raise UnsupportedError(f"boxes must bound the head; {reason} choose another way.")
-    if isinstance(head, EmpiricalImprovement):
+    @cached_property
+    def why_not(self) -> str:
+        """Why nothing bounds the problem, in a sentence; empty where something does."""
+        head, readout = self.problem.searched, self.problem.readout
+        if isinstance(head, EmpiricalImprovement):
+            has_members = isinstance(readout, MembersReadout | TanhMembers | TreeReadout)
+            return "" if has_members else "the readout has no members."
+        if not isinstance(head, MomentHead):
+            return f"a {type(head).__name__} reads neither mean and std nor members."
+        if isinstance(readout, TreeReadout):
+            return ""
+        if isinstance(readout, GpReadout):
+            return self._process.why_not
+        return no_spread(readout)
+
+    @cached_property
+    def relaxer(self) -> HeadRelaxer:
+        """What bounds the head; `UnsupportedError` where nothing does."""
+        head, readout = self.problem.searched, self.problem.readout
+        if self.why_not:
+            raise UnsupportedError(f"boxes must bound the head; {self.why_not} choose another way.")
+        if isinstance(head, EmpiricalImprovement):
+            return self._of_members(head)
+        assert isinstance(head, MomentHead)
+        if isinstance(readout, GpReadout):
+            return MomentRelaxer(self._process.rows, head, self._process)
+        spreads = spread_relaxer(readout)
+        return MomentRelaxer(self._rows(spreads.outputs, "mean"), head, spreads)
+
+    @cached_property
+    def _process(self) -> PosteriorPart:
+        readout = self.problem.readout
+        assert isinstance(readout, GpReadout)
+        return PosteriorPart(readout, KernelUnits(readout, self.problem.domain))
+
+    def _of_members(self, head: EmpiricalImprovement) -> HeadRelaxer:
+        readout = self.problem.readout
         if isinstance(readout, TanhMembers):
-            rows = UnitRows.of_tanh(TanhUnits(readout, domain), readout)
-            return (RisenRelaxer if head.kind == "ei" else CountRelaxer)(rows, head)
+            return (RisenRelaxer if head.kind == "ei" else CountRelaxer)(self._rows((), ""), head)
         assert isinstance(readout, MembersReadout)
         if head.kind == "ei":
-            return ImprovementRelaxer(readout.network, readout.names, head, domain)
-        return CountRelaxer(rows_of_network(problem, readout.names, readout.names[0]), head)
-    assert isinstance(head, MomentHead)
-    if isinstance(readout, GpReadout):
-        units = KernelUnits(readout, domain)
-        return MomentRelaxer(
-            UnitRows.of_posterior(units, readout), head, PosteriorPart(readout, units)
-        )
-    spreads = spread_relaxer(readout)
-    assert spreads is not None
-    return MomentRelaxer(_rows_of(problem, spreads), head, spreads)
+            return ImprovementRelaxer(readout.network, readout.names, head, self.problem.domain)
+        return CountRelaxer(self._rows(readout.names, readout.names[0]), head)
 
-
-def rows_of_network(problem: HeadProblem, outputs: tuple[str, ...], base: str) -> RowRelaxer:
-    """Return the rows of some outputs of a readout's network."""
-    readout, domain = problem.readout, problem.domain
-    assert isinstance(readout, NetworkReadout)
-    return RowRelaxer(readout.network, domain.lower, domain.upper, outputs, base)
-
-
-def _rows_of(problem: HeadProblem, spreads: SpreadRelaxer) -> Rows:
-    readout = problem.readout
-    if isinstance(readout, TanhReadout):
-        return UnitRows.of_tanh(TanhUnits(readout, problem.domain), readout)
-    return rows_of_network(problem, spreads.outputs, "mean")
+    def _rows(self, outputs: tuple[str, ...], base: str) -> Rows:
+        """Return the rows of all outputs of tanh units, or of some of a network."""
+        readout, domain = self.problem.readout, self.problem.domain
+        if isinstance(readout, TanhReadout):
+            return UnitRows.of_tanh(TanhUnits(readout, domain), readout)
+        assert isinstance(readout, NetworkReadout)
+        return RowRelaxer(readout.network, domain.lower, domain.upper, outputs, base)

@@ -18,7 +18,7 @@ from nnbo_mip.exact.bounds.compiled_relaxation import CompiledRelaxer
 from nnbo_mip.exact.bounds.relaxation import Planes
 from nnbo_mip.exact.bounds.row_relaxation import Rows
 from nnbo_mip.exact.scores.conditions import UNREACHABLE, Conditions, conditions
-from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, rounding_model
+from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, gamma, rounding_model, shares_above
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
@@ -55,8 +55,10 @@ class ImprovementRelaxer:
         self.is_useful = rounding.is_useful
         self._relaxer = CompiledRelaxer(whole, rounding)
         # The threshold and 1 / M were rounded once.
-        self._margin = 4.0 * UNIT_ROUNDOFF * (rounding.magnitude + abs(head.threshold))
+        # A plane's constant has at most depth + 1 times the magnitude of the network.
         self.depth = self._relaxer.depth
+        sizes = (self.depth + 2.0) * rounding.magnitude + abs(head.threshold)
+        self._margin = 4.0 * UNIT_ROUNDOFF * sizes
 
     def floats_per_box(self) -> int:
         """Float64 values held for one box."""
@@ -100,7 +102,8 @@ class RisenRelaxer:
         slopes = np.where(crossing, high / width, (low >= 0.0).astype(np.float64))
         lines = np.where(crossing, -slopes * low, 0.0) - slopes * self._threshold
         sizes = np.abs(lines) + slopes * (abs(self._threshold) + np.abs(high) + np.abs(low))
-        constants = (lines + 1e-14 * sizes).sum(axis=1) / count
+        rounding = gamma(count + 16)
+        constants = (lines + rounding * sizes).sum(axis=1) / count + rounding * sizes.mean(axis=1)
         levels = np.full(lower.shape[1], level)
         nothing = np.zeros(lower.shape[1])
         return self._rows.carry(drawn, nothing, slopes / count, constants, levels, slope_steps)
@@ -133,9 +136,12 @@ class CountRelaxer:
         batch, _, count = drawn.slopes.shape
         reach = (np.abs(drawn.slopes) * drawn.radius.T[:, :, None]).sum(axis=1)
         margin = drawn.at_center - self._threshold
-        low, high = margin - reach - drawn.off, margin + reach + drawn.off
+        sizes = np.abs(drawn.at_center) + abs(self._threshold) + reach + drawn.off
+        off = drawn.off + 4.0 * UNIT_ROUNDOFF * sizes
+        low, high = margin - reach - off, margin + reach + off
         possible = high >= 0.0
-        scores = possible.sum(axis=1) / count
+        shares = shares_above(count)
+        scores = shares[possible.sum(axis=1)]
         # The one whose plane has to be positive, or shows where to cut: it can still fail.
         undecided = possible & (low < 0.0)
         chosen = np.where(undecided, high, np.inf).argmin(axis=1)
@@ -145,7 +151,7 @@ class CountRelaxer:
         nothing = np.zeros(batch)
         limits = np.full(batch, self._threshold)
         sums = self._rows.carry(drawn, nothing, rows, nothing, limits, slope_steps)
-        allowed = int((np.arange(count + 1) / count <= level).sum()) - 1
+        allowed = int((shares <= level).sum()) - 1
         decisive = undecided[boxes, chosen] & (possible.sum(axis=1) == allowed + 1)
         # A member counts where it equals the threshold, so the limit lies below.
         limits = np.where(decisive, np.nextafter(self._threshold, -np.inf), -UNREACHABLE)

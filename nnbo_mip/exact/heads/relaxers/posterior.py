@@ -120,13 +120,20 @@ class PosteriorPart(SpreadRelaxer):
     ----------
     readout : GpReadout
     units : KernelUnits
+
+    Attributes
+    ----------
+    rows : UnitRows
+        Of the mean and of the correlations.
+    why_not : str
+        Why rounding leaves nothing to prove, in a sentence; empty where it does not.
     """
 
     outputs = ()
 
     def __init__(self, readout: GpReadout, units: KernelUnits) -> None:
         self._readout, self._units = readout, units
-        self._rows = UnitRows.of_posterior(units, readout)
+        self.rows = UnitRows.of_posterior(units, readout)
         factor, n = readout.factor, len(readout.points)
         self._inverse = solve_triangular(factor, np.eye(n), lower=True, check_finite=False)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -222,8 +229,8 @@ class PosteriorPart(SpreadRelaxer):
         """Bound ``toward . h`` from below and from above over the boxes."""
         direct = np.zeros((len(toward), drawn.center.shape[0]))
         nothing, sizes = np.zeros(len(toward)), np.abs(toward)
-        high = self._rows.sums(drawn, toward, sizes, direct, nothing).bound
-        low = -self._rows.sums(drawn, -toward, sizes, direct, nothing).bound
+        high = self.rows.sums(drawn, toward, sizes, direct, nothing).bound
+        low = -self.rows.sums(drawn, -toward, sizes, direct, nothing).bound
         return low, high
 
     def _measure(self) -> str:

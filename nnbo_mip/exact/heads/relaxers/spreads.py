@@ -4,8 +4,9 @@ For each box a `Spread` holds proven ends of the std, and turns a weight w of ei
 a sum of outputs that is at least ``w std`` on the box. The sum is relaxed together with the
 mean, so that what they share cancels.
 
-*An output c, std = phi(c)* (`LineSpread`): two lines round phi on the ends of c. phi is the
-positive part, or the smooth readout, which is concave: tangents above, chords below.
+*An output c, std = phi(max(c, 0))* (`LineSpread`): two lines round phi on the ends of c. phi is the
+identity, or the smooth readout, which rises and is concave: a tangent above, a chord below. As
+they rise, max(c, 0) may be replaced in them by the lines of a ReLU, above and below.
 
 *std^2 = |R psi|^2 + noise^2* (`QuadraticSpread`), psi outputs. With psi_0 the middle of psi at
 the center of the box, v = R psi_0 and g = R^T v,
@@ -31,12 +32,15 @@ from __future__ import annotations
 
 import abc
 from dataclasses import dataclass
+from functools import singledispatch
 
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.bounds.row_relaxation import Drawn
 from nnbo_mip.exact.search.rounding import gamma
+from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.posteriors.readouts import (
     MembersReadout,
     PlainReadout,
@@ -50,6 +54,9 @@ ROUNDING = 1e-14
 """Relative error of the few operations that make a line."""
 
 TINY = 1e-300
+
+UNDERFLOW = 1e-150
+"""More than the root of what squares lose by underflow."""
 
 Sum = tuple[FloatArray, FloatArray]
 """Weights (B, m) of the outputs, and constants (B,)."""
@@ -83,31 +90,6 @@ class SpreadRelaxer(abc.ABC):
         """Bound the std over boxes."""
 
 
-def spread_relaxer(readout: Readout) -> SpreadRelaxer | None:
-    """Return what bounds the std of a readout; None where the type is not known."""
-    if isinstance(readout, PlainReadout):
-        return PositivePart()
-    if isinstance(readout, SmoothReadout):
-        return SmoothPart(readout)
-    if isinstance(readout, MembersReadout):
-        return _of_members(readout, readout.names, len(readout.names))
-    if isinstance(readout, TanhMembers):
-        return _of_members(readout, (), len(readout.offset) - 1)
-    if isinstance(readout, QuadraticReadout):
-        return QuadraticPart(readout.names, readout.root, readout.noise, None)
-    if isinstance(readout, TanhFeatures):
-        return QuadraticPart((), readout.root, readout.noise, None)
-    return None
-
-
-def _of_members(
-    readout: MembersReadout | TanhMembers, names: tuple[str, ...], count: int
-) -> QuadraticPart:
-    root = (np.eye(count) - 1.0 / count) / np.sqrt(count)
-    unit = readout.variance_unit if readout.spread == "variance" else None
-    return QuadraticPart(names, root, readout.noise, unit)
-
-
 @dataclass(frozen=True, eq=False)
 class LineSpread(Spread):
     """Lines round a function of one output; all (B,)."""
@@ -135,48 +117,62 @@ class PositivePart(SpreadRelaxer):
     def spread(self, drawn: Drawn) -> Spread:
         """Draw the lines of a ReLU."""
         low, high = drawn.ends(0)
-        crossing = (low < 0.0) & (high > 0.0)
-        active = (low >= 0.0).astype(np.float64)
-        slope = np.where(crossing, high / np.where(crossing, high - low, 1.0), active)
-        offset = np.where(crossing, -slope * low, 0.0)
-        flat = np.where(crossing, (high > -low).astype(np.float64), active)
-        return LineSpread(
-            np.maximum(low, 0.0),
-            np.maximum(high, 0.0),
-            slope,
-            offset + ROUNDING * np.where(crossing, high, 0.0),
-            flat,
-            np.zeros_like(low),
-        )
+        slope, offset, flat = relu_lines(low, high)
+        ends = np.maximum(low, 0.0), np.maximum(high, 0.0)
+        return LineSpread(*ends, slope, offset, flat, np.zeros_like(low))
+
+
+def relu_lines(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return ``slope, offset, flat`` with ``flat c <= max(c, 0) <= slope c + offset``.
+
+    All (B,), for c between `low` and `high`; what slopes lose by a rounding is in the offset.
+    """
+    crossing = (low < 0.0) & (high > 0.0)
+    active = (low >= 0.0).astype(np.float64)
+    slope = np.where(crossing, high / np.where(crossing, high - low, 1.0), active)
+    offset = np.where(crossing, ROUNDING * high - slope * low, 0.0)
+    return slope, offset, np.where(crossing, (high > -low).astype(np.float64), active)
 
 
 class SmoothPart(SpreadRelaxer):
-    """The std is a concave function of the output ``relu_raw`` >= 0."""
+    """The std is a concave function of the positive part of the output ``relu_raw``."""
 
     outputs = ("relu_raw",)
 
     def __init__(self, readout: SmoothReadout) -> None:
         self._readout = readout
+        self._is_positive = is_sum_of_units(readout.network, "relu_raw")
 
     def spread(self, drawn: Drawn) -> Spread:
-        """Draw a tangent above and a chord below."""
+        """Draw a tangent above and a chord below, of the lines of a ReLU."""
         read, (low, high) = self._readout, drawn.ends(0)
-        low = np.maximum(low, 0.0)
-        high = np.maximum(high, low)
+        if self._is_positive:
+            low = np.maximum(low, 0.0)
+            high = np.maximum(high, low)
+        relu, relu_offset, flat = relu_lines(low, high)
+        low, high = np.maximum(low, 0.0), np.maximum(high, 0.0)
         at_low, at_high = read.std_of(low), read.std_of(high)
         at = 0.5 * low + 0.5 * high
         tangent, at_middle = read.slope_of(at), read.std_of(at)
         wide = high > low
         chord = np.where(wide, (at_high - at_low) / np.where(wide, high - low, 1.0), 0.0)
         below = np.minimum(at_low - chord * low, at_high - chord * high)
+        above = at_middle - tangent * at + tangent * relu_offset
         return LineSpread(
             at_low * (1.0 - ROUNDING),
             at_high * (1.0 + ROUNDING),
-            tangent,
-            at_middle - tangent * at + ROUNDING * (at_middle + tangent * high),
-            chord,
+            tangent * relu,
+            above + ROUNDING * (at_middle + 2.0 * tangent * high),
+            chord * flat,
             below - ROUNDING * (at_high + chord * high),
         )
+
+
+def is_sum_of_units(network: Network, output: str) -> bool:
+    """Whether an output is a sum of ReLUs with weights, and a constant, that are not negative."""
+    row = network.head.rows([network.output_index(output)])
+    rows = [row.dense(k) if k > 0 else -np.abs(row.dense(k)) for k in row.terms]
+    return bool(row.bias[0] >= 0.0) and all(bool((weights >= 0.0).all()) for weights in rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,4 +282,58 @@ class QuadraticPart(SpreadRelaxer):
         """Bound the rounding of products with the root, and of the root itself."""
         r = self._root.shape[1]
         sizes = drawn.magnitudes @ np.abs(self._root)
-        return float(gamma(8 * (len(drawn.magnitudes) + r + 8)) * np.linalg.norm(sizes)) + TINY
+        return float(gamma(8 * (len(drawn.magnitudes) + r + 8)) * np.linalg.norm(sizes)) + UNDERFLOW
+
+
+# -- by kind of posterior -------------------------------------------------------------
+
+
+@singledispatch
+def spread_relaxer(readout: Readout) -> SpreadRelaxer:
+    """Return what bounds the std of a posterior; one more kind registers its own."""
+    raise UnsupportedError(no_spread(readout))
+
+
+def no_spread(readout: Readout) -> str:
+    """Return why the std of a posterior has no bounds, in a sentence; empty where it has."""
+    if spread_relaxer.dispatch(type(readout)) is not spread_relaxer.dispatch(object):
+        return ""
+    return f"the std of a {type(readout).__name__} has no bounds over boxes."
+
+
+@spread_relaxer.register
+def _of_plain(readout: PlainReadout) -> SpreadRelaxer:
+    return PositivePart()
+
+
+@spread_relaxer.register
+def _of_smooth(readout: SmoothReadout) -> SpreadRelaxer:
+    return SmoothPart(readout)
+
+
+@spread_relaxer.register
+def _of_members(readout: MembersReadout) -> SpreadRelaxer:
+    return _about_the_mean(readout, readout.names, len(readout.names))
+
+
+@spread_relaxer.register
+def _of_tanh_members(readout: TanhMembers) -> SpreadRelaxer:
+    return _about_the_mean(readout, (), len(readout.offset) - 1)
+
+
+@spread_relaxer.register
+def _of_features(readout: QuadraticReadout) -> SpreadRelaxer:
+    return QuadraticPart(readout.names, readout.root, readout.noise, None)
+
+
+@spread_relaxer.register
+def _of_tanh_features(readout: TanhFeatures) -> SpreadRelaxer:
+    return QuadraticPart((), readout.root, readout.noise, None)
+
+
+def _about_the_mean(
+    readout: MembersReadout | TanhMembers, names: tuple[str, ...], count: int
+) -> QuadraticPart:
+    root = (np.eye(count) - 1.0 / count) / np.sqrt(count)
+    unit = readout.variance_unit if readout.spread == "variance" else None
+    return QuadraticPart(names, root, readout.noise, unit)

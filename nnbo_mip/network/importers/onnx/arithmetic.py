@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from nnbo_mip.core.arrays import Array
 from nnbo_mip.core.errors import InputError, UnsupportedError
-from nnbo_mip.network.importers.onnx.file import EPSILONS, onnx_package, type_name
+from nnbo_mip.network.importers.onnx.file import FLOATS, INTEGERS, onnx_package, type_name
 from nnbo_mip.network.importers.onnx.values import (
     Attributes,
     Value,
     broadcastable,
     constant,
     integers,
+    numbers,
     symbolic,
 )
 from nnbo_mip.network.importers.tensors import Tensor, TensorBuilder
@@ -23,6 +25,8 @@ LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
 LEAKY_SLOPE = float(np.float32(0.01))
 BATCH_NORM_EPSILON = float(np.float32(1e-5))
 """Attributes are float32 in ONNX, their defaults too."""
+WITH_BROADCASTING = 7
+SINCE = "opset 7; export the model again with a newer one"
 
 
 # -- entrywise ------------------------------------------------------------------------
@@ -38,7 +42,9 @@ def _leaky_relu(ops: TensorBuilder, node: Attributes, x: Value) -> Value:
 
 
 def _prelu(ops: TensorBuilder, node: Attributes, x: Value, slope: Value) -> Value:
-    slopes = constant(slope, "the slope")
+    if node.opset < WITH_BROADCASTING:
+        raise UnsupportedError(f"its slopes lie on other axes before {SINCE}")
+    slopes = numbers(slope, "the slope")
     return ops.map_with_constant(ops.graph.leaky_relu, symbolic(x), slopes)
 
 
@@ -50,8 +56,8 @@ def _clip(
     maximum: Value | None = None,
 ) -> Value:
     # Exporters write the largest float for "no limit".
-    low = node.get("min", -np.inf) if minimum is None else constant(minimum, "the limit")
-    high = node.get("max", np.inf) if maximum is None else constant(maximum, "the limit")
+    low = node.get("min", -np.inf) if minimum is None else numbers(minimum, "the limit")
+    high = node.get("max", np.inf) if maximum is None else numbers(maximum, "the limit")
     low = np.where(np.asarray(low) <= -LARGEST_FLOAT32, -np.inf, low)
     high = np.where(np.asarray(high) >= LARGEST_FLOAT32, np.inf, high)
     return ops.map(symbolic(x), lambda rows: ops.graph.clip(rows, low.item(), high.item()))
@@ -68,13 +74,13 @@ def _negative(ops: TensorBuilder, node: Attributes, x: Value) -> Value:
 def _add(ops: TensorBuilder, node: Attributes, first: Value, second: Value) -> Value:
     if isinstance(first, Tensor) or isinstance(second, Tensor):
         return ops.combine(ops.graph.add, first, second)
-    return np.add(*broadcastable(first, second))
+    return _folded(np.add, *broadcastable(first, second))
 
 
 def _subtract(ops: TensorBuilder, node: Attributes, first: Value, second: Value) -> Value:
     if isinstance(first, Tensor) or isinstance(second, Tensor):
         return ops.combine(ops.graph.subtract, first, second)
-    return np.subtract(*broadcastable(first, second))
+    return _folded(np.subtract, *broadcastable(first, second))
 
 
 def _multiply(ops: TensorBuilder, node: Attributes, first: Value, second: Value) -> Value:
@@ -83,7 +89,7 @@ def _multiply(ops: TensorBuilder, node: Attributes, first: Value, second: Value)
         return ops.map_with_constant(ops.graph.scale, first, factors)
     if isinstance(second, Tensor):
         return ops.map_with_constant(ops.graph.scale, second, first)
-    return np.multiply(*broadcastable(first, second))
+    return _folded(np.multiply, *broadcastable(first, second))
 
 
 def _divide(ops: TensorBuilder, node: Attributes, first: Value, second: Value) -> Value:
@@ -91,9 +97,31 @@ def _divide(ops: TensorBuilder, node: Attributes, first: Value, second: Value) -
     if (divisor == 0).any():
         raise InputError("a divisor must not be zero; got a constant that holds one; repair it.")
     if isinstance(first, Tensor):
-        return ops.map_with_constant(ops.graph.scale, first, 1.0 / divisor)
+        return ops.map_with_constant(ops.graph.scale, first, 1.0 / divisor.astype(np.float64))
     first, divisor = broadcastable(first, divisor)
-    return first // divisor if first.dtype.kind in "iu" else first / divisor
+    if first.dtype.kind not in "iu":
+        return _folded(np.divide, first, divisor)
+    # Integers are cut towards zero; Python and NumPy round down.
+    quotient: Array = first // divisor
+    cut = (first % divisor != 0) & ((first < 0) != (divisor < 0))
+    quotient += cut.astype(quotient.dtype)
+    return quotient
+
+
+def _folded(operation: Any, first: Array, second: Array) -> Array:
+    """Return what constants give, in their own type, unless that has few digits and rounds.
+
+    Runtimes compute with half precision numbers in float32 or not, as they like.
+    """
+    result = np.asarray(operation(first, second))
+    if result.dtype.kind not in "biu" and result.dtype.itemsize < 4:
+        exact = operation(first.astype(np.float64), second.astype(np.float64))
+        if not np.array_equal(result.astype(np.float64), exact, equal_nan=True):
+            raise UnsupportedError(
+                f"arithmetic of constants in {result.dtype} rounds, in one way or another from "
+                "runtime to runtime; store the result, or compute it in FLOAT"
+            )
+    return result
 
 
 def _sum(ops: TensorBuilder, node: Attributes, *values: Value) -> Value:
@@ -124,16 +152,18 @@ def _batch_norm(
     mean: Value,
     variance: Value,
 ) -> Value:
-    node.ignore("momentum", "spatial")
-    if node.get("training_mode", 0):
-        raise UnsupportedError("it is in training mode; export the model in eval mode")
+    node.ignore("momentum")
+    _check_inference(node, bool(node.get("training_mode", 0)) or not node.has_one_output)
+    if not node.get("spatial", 1):
+        raise UnsupportedError(
+            "it has statistics for each entry of a channel (spatial=0); export the model again "
+            "with a newer opset"
+        )
     tensor = symbolic(x)
     shape = (-1, *([1] * max(0, len(tensor.shape) - 2)))
-    deviation = np.sqrt(
-        constant(variance, "the variance") + node.get("epsilon", BATCH_NORM_EPSILON)
-    )
-    factor = constant(scale, "the scale") / deviation
-    shift = constant(offset, "the offset") - constant(mean, "the mean") * factor
+    deviation = np.sqrt(numbers(variance, "the variance") + node.get("epsilon", BATCH_NORM_EPSILON))
+    factor = numbers(scale, "the scale") / deviation
+    shift = numbers(offset, "the offset") - numbers(mean, "the mean") * factor
     scaled = ops.map_with_constant(ops.graph.scale, tensor, factor.reshape(shape))
     return ops.map_with_constant(ops.graph.shift, scaled, shift.reshape(shape))
 
@@ -146,21 +176,41 @@ def _dropout(
     training: Value | None = None,
 ) -> Value:
     node.ignore("ratio", "seed")
-    if training is not None and bool(constant(training, "the training mode").any()):
-        raise UnsupportedError("it is in training mode; export the model in eval mode")
+    active = training is not None and bool(constant(training, "the training mode").any())
+    _check_inference(node, active)
     return x
+
+
+def _check_inference(node: Attributes, training: bool) -> None:
+    if training:
+        raise UnsupportedError("it is in training mode; export the model in eval mode")
+    if node.opset < WITH_BROADCASTING:
+        raise UnsupportedError(f"it is in training mode by default before {SINCE}")
 
 
 def _cast(ops: TensorBuilder, node: Attributes, x: Value) -> Value:
     node.ignore("saturate", "round_mode")
-    kind = node.get("to")
+    number = node.get("to")
+    kind = type_name(number)
     if isinstance(x, Tensor):
-        if type_name(kind) not in EPSILONS:
-            raise UnsupportedError(f"a cast to {type_name(kind)} is not piecewise linear")
+        if kind not in FLOATS or kind.startswith("FLOAT8"):
+            raise UnsupportedError(f"a cast to {kind} is not piecewise linear")
         return x
-    if type_name(kind) in EPSILONS:
-        return x.astype(np.float64)
-    return x.astype(onnx_package().helper.tensor_dtype_to_np_dtype(kind))
+    if kind not in FLOATS and kind not in INTEGERS:
+        raise UnsupportedError(f"a cast to {kind} is not supported")
+    return _rounded(x, onnx_package().helper.tensor_dtype_to_np_dtype(number), kind)
+
+
+def _rounded(x: Array, dtype: Any, kind: str) -> Array:
+    """Return a constant in another type, unless it leaves the type's range."""
+    result = x.astype(dtype)
+    before, after = x.astype(np.float64), result.astype(np.float64)
+    fits = np.isfinite(after) | ~np.isfinite(before)
+    if kind in INTEGERS and kind != "BOOL" and x.dtype.kind not in "biu":
+        fits = np.trunc(before) == after
+    if not fits.all():
+        raise UnsupportedError(f"a constant leaves the range of {kind}, to which it is cast")
+    return result
 
 
 def _identity(ops: TensorBuilder, node: Attributes, x: Value) -> Value:
@@ -173,8 +223,7 @@ def _identity(ops: TensorBuilder, node: Attributes, x: Value) -> Value:
 def _gemm(
     ops: TensorBuilder, node: Attributes, a: Value, b: Value, c: Value | None = None
 ) -> Value:
-    node.ignore("broadcast")
-    weights = constant(b, "the matrix")
+    weights = numbers(b, "the matrix")
     weights = weights if node.get("transB", 0) else weights.T
     factor = node.get("alpha", 1.0)
     left = symbolic(a)
@@ -183,15 +232,20 @@ def _gemm(
     beta = node.get("beta", 1.0)
     if c is None or beta == 0.0:
         return result
+    if not node.get("broadcast", 1) and c.shape != result.shape:
+        raise UnsupportedError(f"an addend of shape {c.shape} is not broadcast (broadcast=0)")
+    addend = c if isinstance(c, Tensor) else numbers(c, "the addend")
     return ops.combine(
-        ops.graph.add, result, c if beta == 1.0 else _multiply(ops, node, c, np.asarray(beta))
+        ops.graph.add,
+        result,
+        addend if beta == 1.0 else _multiply(ops, node, addend, np.asarray(beta)),
     )
 
 
 def _matmul(ops: TensorBuilder, node: Attributes, a: Value, b: Value) -> Value:
     if isinstance(b, Tensor) and b.batch_axis is None and len(b.shape) == 1:
-        return ops.linear(b, constant(a, "one factor of a product"))
-    weights = constant(b, "the second factor")
+        return ops.linear(b, numbers(a, "one factor of a product"))
+    weights = numbers(b, "the second factor")
     if weights.ndim == 1:
         return ops.squeeze(ops.linear(symbolic(a), weights[None, :]), [-1])
     return ops.linear(symbolic(a), weights.T)

@@ -15,13 +15,19 @@ import numpy as np
 from nnbo_mip.core.arrays import Array
 from nnbo_mip.core.errors import FileFormatError, InputError, MissingExtraError, UnsupportedError
 from nnbo_mip.core.files import IF_TRUSTED, read_limited
+from nnbo_mip.network.importers.probe import DOUBLE, Precision
 
-EPSILONS = {
-    **{"DOUBLE": 2.0**-52, "FLOAT": 2.0**-23, "FLOAT16": 2.0**-10, "BFLOAT16": 2.0**-7},
-    **{"FLOAT8E4M3FN": 2.0**-3, "FLOAT8E4M3FNUZ": 2.0**-3},
-    **{"FLOAT8E5M2": 2.0**-2, "FLOAT8E5M2FNUZ": 2.0**-2},
+FLOATS = {
+    "DOUBLE": DOUBLE,
+    "FLOAT": Precision(2.0**-23, float(np.finfo(np.float32).max)),
+    "FLOAT16": Precision(2.0**-10, 65504.0),
+    "BFLOAT16": Precision(2.0**-7, 255.0 * 2.0**120),
+    "FLOAT8E4M3FN": Precision(2.0**-3, 448.0),
+    "FLOAT8E4M3FNUZ": Precision(2.0**-3, 240.0),
+    "FLOAT8E5M2": Precision(2.0**-2, 57344.0),
+    "FLOAT8E5M2FNUZ": Precision(2.0**-2, 57344.0),
 }
-"""Floating types that are read, with their spacing at 1."""
+"""Floating types that are read."""
 
 INTEGERS = ("BOOL", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64")
 OWN_FIELDS = {
@@ -84,7 +90,7 @@ def type_name(number: int) -> str:
 
 
 def tensor_values(tensor: Any, name: str) -> Array:
-    """Return the values of a TensorProto: float64 for floats, else integers.
+    """Return the values of a TensorProto, in its own type: constants round as the graph does.
 
     Parameters
     ----------
@@ -95,10 +101,10 @@ def tensor_values(tensor: Any, name: str) -> Array:
     """
     onnx = onnx_package()
     kind = type_name(tensor.data_type)
-    if kind not in EPSILONS and kind not in INTEGERS:
+    if kind not in FLOATS and kind not in INTEGERS:
         raise UnsupportedError(
             f"tensor {name!r} has element type {kind}; supported are "
-            f"{', '.join((*EPSILONS, *INTEGERS))}; cast it before exporting."
+            f"{', '.join((*FLOATS, *INTEGERS))}; cast it before exporting."
         )
     if tensor.data_location == onnx.TensorProto.EXTERNAL or tensor.external_data:
         raise UnsupportedError(
@@ -123,7 +129,7 @@ def tensor_values(tensor: Any, name: str) -> Array:
             f"every weight must be a number; tensor {name!r} holds NaN; retrain or repair the "
             "network."
         )
-    return np.asarray(values, dtype=np.float64)
+    return np.asarray(values)
 
 
 def input_shape(graph: Any) -> tuple[str, list[int | None]]:
@@ -136,7 +142,7 @@ def input_shape(graph: Any) -> tuple[str, list[int | None]]:
             f"({', '.join(value.name for value in inputs[:6])}); concatenate them."
         )
     kind = inputs[0].type.tensor_type
-    if type_name(kind.elem_type) not in EPSILONS:
+    if type_name(kind.elem_type) not in FLOATS:
         raise UnsupportedError(
             f"the input must be a tensor of floats; got {type_name(kind.elem_type)}; "
             "cast it before exporting."
@@ -146,11 +152,18 @@ def input_shape(graph: Any) -> tuple[str, list[int | None]]:
     return inputs[0].name, [extent.dim_value or None for extent in kind.shape.dim]
 
 
-def precision(model: Any) -> float:
-    """Return the spacing at 1 of the coarsest floating type a model computes in."""
+def opset_version(model: Any) -> int:
+    """Return the version of the operators of the default domain, 1 where none is given."""
+    versions = [o.version for o in model.opset_import if o.domain in ("", "ai.onnx")]
+    return max(versions, default=1)
+
+
+def precision(model: Any) -> Precision:
+    """Return the coarsest floating type a model computes in."""
     graph = model.graph
     numbers = {tensor.data_type for tensor in graph.initializer}
     numbers |= {value.type.tensor_type.elem_type for value in graph.input}
     numbers |= {a.i for node in graph.node if node.op_type == "Cast" for a in node.attribute}
     numbers |= {a.t.data_type for node in graph.node for a in node.attribute if a.HasField("t")}
-    return max(EPSILONS.get(type_name(number), 0.0) for number in numbers)
+    kinds = [FLOATS[name] for name in map(type_name, numbers) if name in FLOATS]
+    return max(kinds, key=lambda kind: kind.epsilon)

@@ -9,27 +9,36 @@ from __future__ import annotations
 import inspect
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import FileFormatError, InputError, UnsupportedError
 from nnbo_mip.core.files import MAX_BYTES
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.network.importers.onnx.answers import answers, in_float64, narrows, rounded
 from nnbo_mip.network.importers.onnx.arithmetic import ARITHMETIC
 from nnbo_mip.network.importers.onnx.file import (
     input_shape,
-    onnx_package,
+    opset_version,
     precision,
     read_model,
     tensor_values,
 )
 from nnbo_mip.network.importers.onnx.shapes import SHAPES
 from nnbo_mip.network.importers.onnx.values import Attributes, Value
-from nnbo_mip.network.importers.probe import largest_difference, probe_points
+from nnbo_mip.network.importers.probe import (
+    DOUBLE,
+    attempt,
+    largest_difference,
+    not_compared,
+    rounding_difference,
+    unverified,
+)
+from nnbo_mip.network.importers.probe_points import probe_points
 from nnbo_mip.network.importers.tensors import MAX_ELEMENTS, Tensor, TensorBuilder
 
 OPERATORS = dict(sorted((ARITHMETIC | SHAPES).items()))
@@ -37,7 +46,10 @@ NAMES_KEY = "nnbo_mip.output_names"
 """Metadata property with the JSON list of names of the outputs' columns."""
 
 
-def from_onnx(path: str | Path, max_bytes: int = MAX_BYTES) -> Network:
+MODEL = "the ONNX model"
+
+
+def from_onnx(path: str | Path, max_bytes: int = MAX_BYTES, *, verify: bool = True) -> Network:
     """Import an ONNX file.
 
     Parameters
@@ -47,6 +59,9 @@ def from_onnx(path: str | Path, max_bytes: int = MAX_BYTES) -> Network:
         It may have several outputs.
     max_bytes : int
         Largest file that is read.
+    verify : bool
+        Whether to compare the network with the model, and to refuse it where they differ or
+        cannot be compared; without, `Network.unverified` says so.
 
     Returns
     -------
@@ -54,12 +69,13 @@ def from_onnx(path: str | Path, max_bytes: int = MAX_BYTES) -> Network:
         With every weight cast to float64, which is exact, and outputs named as the
         graph's (numbered, where one has several columns). ``float32_difference`` holds
         the largest difference to the model's own answers, computed by ONNX's reference
-        evaluator in the model's precision on 256 seeded points in [-1, 1]^d.
+        evaluator in the model's precision, at the probe points.
 
     Raises
     ------
     UnsupportedError
-        For an operator that is not piecewise linear or not known, naming the node.
+        For an operator that is not piecewise linear or not known, naming the node, and for a
+        model that answers something else than the network.
     FileFormatError
         For a file that is truncated, contradicts itself or claims more than it holds.
     """
@@ -69,15 +85,16 @@ def from_onnx(path: str | Path, max_bytes: int = MAX_BYTES) -> Network:
     values = _initializers(model.graph)
     values[name] = ops.input
     for node in model.graph.node:
-        _carry_out(ops, node, values)
+        _carry_out(ops, node, values, opset_version(model))
     outputs = {value.name: _output(value.name, values) for value in model.graph.output}
     names = _stored_names(model, sum(rows.width for rows in outputs.values()))
     if names:
         network = ops.graph.finish(ops.graph.concatenate(list(outputs.values())), names)
     else:
         network = ops.graph.finish(outputs)
-    difference = _difference(model, network, shape)
-    return Network(network.n_inputs, network.layers, network.head, network.output_names, difference)
+    if not verify:
+        return replace(network, unverified=unverified(MODEL))
+    return replace(network, float32_difference=_verified_difference(model, network))
 
 
 def _builder(name: str, shape: list[int | None]) -> TensorBuilder:
@@ -116,7 +133,7 @@ def _initializers(graph: Any) -> dict[str, Value]:
     return values
 
 
-def _carry_out(ops: TensorBuilder, node: Any, values: dict[str, Value]) -> None:
+def _carry_out(ops: TensorBuilder, node: Any, values: dict[str, Value], opset: int) -> None:
     """Add the outputs of a node to `values`."""
     where = f"cannot import node {node.name or node.output[:1]!r} ({node.op_type})"
     if node.op_type not in OPERATORS or node.domain not in ("", "ai.onnx"):
@@ -133,7 +150,7 @@ def _carry_out(ops: TensorBuilder, node: Any, values: dict[str, Value]) -> None:
             "(a cycle, a lost initializer or an unsorted graph); export the model again."
         )
     try:
-        attributes = Attributes(node)
+        attributes = Attributes(node, opset)
         handler = OPERATORS[node.op_type]
         arguments = [values[name] if name else None for name in node.input]
         inspect.signature(handler).bind(ops, attributes, *arguments)
@@ -180,34 +197,21 @@ def _stored_names(model: Any, count: int) -> list[str]:
     return []
 
 
-def _difference(model: Any, network: Network, shape: list[int | None]) -> float | None:
-    """Return the largest difference to the reference evaluator; None where it gives up."""
-    onnx_package()
-    from onnx.helper import tensor_dtype_to_np_dtype
-    from onnx.reference import ReferenceEvaluator
+def _verified_difference(model: Any, network: Network) -> float | None:
+    """Return the largest difference to the model's own answers, or refuse the network.
 
-    name, _ = input_shape(model.graph)
-    kind = next(v.type.tensor_type.elem_type for v in model.graph.input if v.name == name)
-    points = probe_points(network.n_inputs).astype(tensor_dtype_to_np_dtype(kind))
-    batches = [points] if shape[0] is None else list(points)
-    try:
-        evaluator = ReferenceEvaluator(model)
-        with np.errstate(all="ignore"):
-            seen = [
-                _columns(list(evaluator.run(None, {name: _shaped(batch, shape)})), batch.ndim > 1)
-                for batch in batches
-            ]
-    except Exception:  # it raises anything on the types and operators that it lacks
-        return None
-    exact = points.astype(np.float64)
-    return largest_difference(network, exact, np.concatenate(seen), precision(model))
-
-
-def _shaped(batch: Any, shape: list[int | None]) -> Any:
-    return batch.reshape([-1 if extent is None else extent for extent in shape])
-
-
-def _columns(outputs: list[Any], batched: bool) -> FloatArray:
-    """Return a model's outputs side by side: (n, m)."""
-    parts = [np.asarray(output, dtype=np.float64) for output in outputs]
-    return np.concatenate([part.reshape(len(part) if batched else 1, -1) for part in parts], axis=1)
+    None where the reference evaluator carries out the model in float64 only.
+    """
+    points = rounded(probe_points(network), model)
+    own, own_error = attempt(lambda: answers(model, points))
+    double = None
+    if precision(model) != DOUBLE:
+        double, _ = attempt(lambda: answers(in_float64(model), points))
+    if double is not None:
+        largest_difference(network, points, double, DOUBLE, MODEL)
+    # A model that casts to fewer digits than it gets is also what these digits leave of it.
+    if own is not None and (double is None or narrows(model)):
+        return largest_difference(network, points, own, precision(model), MODEL)
+    if double is None:
+        raise not_compared(MODEL, own_error)
+    return None if own is None else rounding_difference(network, points, own)

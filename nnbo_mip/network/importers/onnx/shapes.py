@@ -88,7 +88,8 @@ def _split(
     ops: TensorBuilder, node: Attributes, x: Value, sizes: Value | None = None
 ) -> list[Value]:
     axis = int(node.get("axis", 0))
-    node.ignore("num_outputs")
+    if node.get("num_outputs", node.n_outputs) != node.n_outputs:
+        raise UnsupportedError(f"num_outputs must be its number of outputs, {node.n_outputs}")
     lengths = node.get("split") if sizes is None else integers(sizes, "the split")
     if lengths is None:
         each = -(-x.shape[axis] // node.n_outputs)
@@ -115,7 +116,7 @@ def _constant_node(ops: TensorBuilder, node: Attributes) -> Value:
     for name in ("value_float", "value_floats", "value_int", "value_ints"):
         number = node.get(name)
         if number is not None:
-            return np.array(number, dtype=np.float64 if "float" in name else np.int64)
+            return np.array(number, dtype=np.float32 if "float" in name else np.int64)
     raise UnsupportedError("only tensors and numbers are supported as constants")
 
 

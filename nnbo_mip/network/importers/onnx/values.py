@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from nnbo_mip.core.arrays import Array
+from nnbo_mip.core.arrays import Array, FloatArray
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.network.importers.onnx.file import onnx_package
 from nnbo_mip.network.importers.tensors import MAX_ELEMENTS, Tensor
@@ -26,13 +26,17 @@ class Attributes:
     Parameters
     ----------
     node : onnx.NodeProto
+    opset : int
+        Version of the operators, which decides what an attribute that is left out means.
     """
 
-    def __init__(self, node: Any) -> None:
+    def __init__(self, node: Any, opset: int) -> None:
         helper = onnx_package().helper
         self._values = {a.name: helper.get_attribute_value(a) for a in node.attribute}
         self._read: set[str] = set()
         self.n_outputs = len(node.output)
+        self.has_one_output = not any(node.output[1:])
+        self.opset = opset
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return an attribute or its default."""
@@ -54,6 +58,11 @@ def constant(value: Value | None, what: str) -> Array:
     if value is None or isinstance(value, Tensor):
         raise UnsupportedError(f"{what} must be a constant")
     return value
+
+
+def numbers(value: Value | None, what: str) -> FloatArray:
+    """Return a value that must be a constant, in float64."""
+    return np.asarray(constant(value, what), dtype=np.float64)
 
 
 def symbolic(value: Value) -> Tensor:

@@ -2,7 +2,8 @@
 
 The module is traced with `torch.fx`: its ``forward`` runs once on symbolic values, which
 records the operations it performs, and each is then carried out on affine values. No
-code is generated or unpickled, and the module is left as it was.
+code is generated or unpickled, and the module is left as it was. What was built is compared
+with what copies of the module answer, in float64 and in its own precision.
 
 Importing this module imports torch; `Network.from_torch` imports it when it is called.
 """
@@ -10,6 +11,7 @@ Importing this module imports torch; `Network.from_torch` imports it when it is 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,13 +21,28 @@ from torch import fx, nn
 from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.graph import Network
-from nnbo_mip.network.importers.probe import largest_difference, probe_points
+from nnbo_mip.network.importers.probe import (
+    attempt,
+    largest_difference,
+    not_compared,
+    rounding_difference,
+    unverified,
+)
+from nnbo_mip.network.importers.probe_points import probe_points
 from nnbo_mip.network.importers.tensors import Tensor, TensorBuilder
+from nnbo_mip.network.importers.torch.answers import (
+    answers,
+    answers_in_float64,
+    own_type,
+    precision_of,
+)
 from nnbo_mip.network.importers.torch.inputs import inferred_inputs
 from nnbo_mip.network.importers.torch.interpreter import Interpreter
 
+MODEL = "the PyTorch module"
 
-def from_torch(module: nn.Module, n_inputs: int | None = None) -> Network:
+
+def from_torch(module: nn.Module, n_inputs: int | None = None, *, verify: bool = True) -> Network:
     """Import a PyTorch module.
 
     Parameters
@@ -35,18 +52,23 @@ def from_torch(module: nn.Module, n_inputs: int | None = None) -> Network:
         of named ones. In eval mode, where it has batch norm or dropout layers.
     n_inputs : int, optional
         d; read off the first linear layer when left out.
+    verify : bool
+        Whether to compare the network with the module, and to refuse it where they differ or
+        cannot be compared; without, `Network.unverified` says so.
 
     Returns
     -------
     Network
         With every weight cast to float64, which is exact. ``float32_difference`` holds
         the largest difference between its outputs and those of the module, in the
-        module's own precision, on 256 seeded points in [-1, 1]^d.
+        module's own precision, at the probe points.
 
     Raises
     ------
     UnsupportedError
-        For an operation that is not piecewise linear or not known, naming it.
+        For an operation that is not piecewise linear or not known, naming it, and for a module
+        that answers something else than the network, in float64 to 1e-9 of what is summed, or
+        within rounding where it has a precision of its own.
     """
     _check_module(module)
     root = _first_argument_only(module)
@@ -56,8 +78,9 @@ def from_torch(module: nn.Module, n_inputs: int | None = None) -> Network:
     result = Interpreter(root, graph, ops).run()
     outputs = _named_outputs(result)
     network = ops.graph.finish(outputs)
-    difference = _difference(module, network)
-    return Network(network.n_inputs, network.layers, network.head, network.output_names, difference)
+    if not verify:
+        return replace(network, unverified=unverified(MODEL))
+    return replace(network, float32_difference=_verified_difference(module, network))
 
 
 def _check_module(module: nn.Module) -> None:
@@ -138,22 +161,20 @@ def _rows(value: Any) -> Affine:
     return value.rows
 
 
-def _difference(module: nn.Module, network: Network) -> float | None:
-    """Return the largest difference to the module's own answers, in its own precision.
+def _verified_difference(module: nn.Module, network: Network) -> float | None:
+    """Return the largest difference to the module's own answers, or refuse the network.
 
-    None where PyTorch cannot run the module in its precision on this machine.
+    None where PyTorch can run the module in float64, but not in its precision on this machine.
     """
-    tensor = next((p for p in module.parameters() if p.is_floating_point()), None)
-    dtype = torch.get_default_dtype() if tensor is None else tensor.dtype
-    points = torch.from_numpy(probe_points(network.n_inputs)).to(dtype)
-    try:
-        with torch.no_grad():
-            result = module(points if tensor is None else points.to(tensor.device))
-    except (RuntimeError, NotImplementedError):
-        return None
-    parts = list(result.values()) if isinstance(result, Mapping) else result
-    parts = [parts] if isinstance(parts, torch.Tensor) else list(parts)
-    columns = [part.to("cpu", torch.float64).reshape(len(part), -1).numpy() for part in parts]
-    epsilon = torch.finfo(dtype).eps
-    seen = np.concatenate(columns, axis=1)
-    return largest_difference(network, points.to(torch.float64).numpy(), seen, epsilon)
+    dtype = own_type(module)
+    points = torch.from_numpy(probe_points(network)).to(dtype).to(torch.float64).numpy()
+    points = points[np.isfinite(points).all(axis=1)]
+    own, own_error = attempt(lambda: answers(module, points, dtype))
+    double, _ = attempt(lambda: answers_in_float64(module, points))
+    if double is not None:
+        seen, precision = double
+        largest_difference(network, points, seen, precision, MODEL)
+        return None if own is None else rounding_difference(network, points, own)
+    if own is None:
+        raise not_compared(MODEL, own_error)
+    return largest_difference(network, points, own, precision_of(dtype), MODEL)

@@ -41,14 +41,14 @@ registry: Registry[RatioEstimator] = Registry(
     "ratio estimator",
     RatioEstimator,  # type: ignore[type-abstract]
     {
-        "net": f"{_ROOM}.estimators.net_classifier:NetClassifier",
-        "forest": f"{_ROOM}.estimators.forest_classifier:ForestClassifier",
-        "boosting": f"{_ROOM}.estimators.boosting_classifier:BoostingClassifier",
-        "svm": f"{_ROOM}.estimators.svm_classifier:SvmClassifier",
-        "predict_proba": f"{_ROOM}.estimators.any_classifier:AnyClassifier",
-        "kliep": f"{_ROOM}.estimators.kliep:Kliep",
-        "ulsif": f"{_ROOM}.estimators.ulsif:Ulsif",
-        "rulsif": f"{_ROOM}.estimators.ulsif:relative",
+        "net": f"{_ROOM}.net_classifier:NetClassifier",
+        "forest": f"{_ROOM}.forest_classifier:ForestClassifier",
+        "boosting": f"{_ROOM}.boosting_classifier:BoostingClassifier",
+        "svm": f"{_ROOM}.svm_classifier:SvmClassifier",
+        "predict_proba": f"{_ROOM}.any_classifier:AnyClassifier",
+        "kliep": f"{_ROOM}.kliep:Kliep",
+        "ulsif": f"{_ROOM}.ulsif:Ulsif",
+        "rulsif": f"{_ROOM}.ulsif:relative",
     },
     group="nnbo_mip.ratio_estimators",
 )

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from nnbo_mip.core.arrays import Array, FloatArray
 from nnbo_mip.network.graph.tree_arrays import TreeArrays
+from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
 from nnbo_mip.surrogates.base.abstract import Capability
 from nnbo_mip.surrogates.ratios.estimators.odds import Odds
 
@@ -64,6 +65,10 @@ class TreeOdds(Odds):
         if self.unit == "odds":
             return super().ratio_for(X, share)
         return self.mean(X) / share
+
+    def posterior(self, members: bool = False) -> TreeReadout:
+        """Return the trees, of which the mean is read."""
+        return TreeReadout(self.trees.nodes, self.trees.roots, self.trees.n_inputs, "between")
 
     def to_arrays(self) -> dict[str, Array]:
         """Return plain arrays."""

@@ -192,6 +192,7 @@ def test_half_precision_weights_are_kept(dtype: torch.dtype) -> None:
     torch.manual_seed(2)
     module = nn.Sequential(nn.Linear(3, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 2)).to(dtype)
     network = Network.from_torch(module.eval())
+    assert network.unverified == ""  # it was compared in float64
     np.testing.assert_array_equal(network.head.dense(1), module[3].weight.detach().double().numpy())
     _assert_same(network, module)
     assert network.float32_difference is None or 1e-6 < network.float32_difference < 0.1
@@ -330,6 +331,18 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a maximum over an axis": (_of(lambda m, x: torch.max(m.linear(x), 1)), "of two tensors"),
     "a cast to integers": (_of(lambda m, x: m.linear(x).to(torch.int64)), "cast to torch.int64"),
+    "a constant with a value for each of two points": (
+        _of(lambda m, x: m.linear(x) + torch.ones(2, 4)),
+        "a value for each point of a batch",
+    ),
+    "a constant with one value for each of two points": (
+        _of(lambda m, x: m.linear(x) * torch.full((2, 1), 2.0)),
+        "a value for each point of a batch",
+    ),
+    "limits for each of two points": (
+        _of(lambda m, x: m.linear(x).clamp(max=torch.ones(2, 4))),
+        "a value for each point of a batch",
+    ),
     "no module": (lambda: np.ones(3), "expects a torch.nn.Module"),
 }
 
