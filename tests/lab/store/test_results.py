@@ -167,8 +167,9 @@ def test_what_could_not_be_written_is_said_and_can_be_written_later(path: Path) 
     assert Results.open(path).observations["y"].tolist() == [1.0, 2.0]
 
 
-def test_a_store_of_the_first_schema_can_be_read(tmp_path: Path) -> None:
-    copy = shutil.copy(ASSETS / "store_schema_1.db", tmp_path)
+@pytest.mark.parametrize("schema", range(1, SCHEMA + 1))
+def test_a_store_of_every_schema_can_be_read(schema: int, tmp_path: Path) -> None:
+    copy = shutil.copy(ASSETS / f"store_schema_{schema}.db", tmp_path)
     results = Results.open(copy)
     assert results.problems == ("branin", "levy")
     assert results.methods == ("nomu", "random")
