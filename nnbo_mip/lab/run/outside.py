@@ -70,7 +70,7 @@ class Outside:
             if not callable(getattr(made, name, None)):
                 raise MethodError(
                     f"the method {self._label!r} must return an object with ask() and tell(x, y); "
-                    f"got a {type(made).__name__} without {name}; see docs/lab.md."
+                    f"got a {type(made).__name__} without {name}; see docs/guide/lab.md."
                 )
         method: AskTell = made
         return method
