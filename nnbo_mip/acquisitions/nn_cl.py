@@ -8,6 +8,10 @@ place x,
 
 in standardized values, and x is next. Adam moves weights and places; places stay in the box.
 Several networks with places of their own are trained side by side, and the least loss wins.
+
+References
+----------
+Aryan (2020), conditional MAP with a network [Aryan2020].
 """
 
 from __future__ import annotations
@@ -156,7 +160,7 @@ class JointTraining:
         for _ in range(options.steps):
             optimizer.zero_grad(set_to_none=True)
             loss = self._losses(self.places, options.ridge, options.lasso).sum()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             optimizer.step()
             schedule.step()
             with torch.no_grad():

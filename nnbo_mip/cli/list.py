@@ -1,4 +1,4 @@
-"""The command ``nnbo-mip list``: which problems, surrogates, acquisitions, … there are."""
+"""The command ``nnbo-mip list``: what can be chosen by name, one line each."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ CATALOGUES = {
     "acquisitions": "nnbo_mip.acquisitions.base.catalogue",
     "maximizers": "nnbo_mip.maximizers.base.catalogue",
     "backends": "nnbo_mip.exact.backends.catalogue",
+    "peers": "nnbo_mip.lab.peers.catalogue",
 }
 
 
@@ -35,7 +36,7 @@ def list_names(
         str,
         typer.Argument(
             help="What is listed.",
-            metavar="problems|surrogates|acquisitions|maximizers|backends",
+            metavar="problems|surrogates|acquisitions|maximizers|backends|peers",
         ),
     ],
     as_json: Json = False,

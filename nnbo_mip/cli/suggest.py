@@ -41,7 +41,7 @@ def suggest(
         Path,
         typer.Option(
             help="A .toml or .json file: a list of dimensions with name, lower, upper, and kind "
-            "if not real; docs/lab.md has one."
+            "if not real; docs/guide/lab.md has one."
         ),
     ],
     value: Annotated[str, typer.Option(help="The column of values.")] = "y",

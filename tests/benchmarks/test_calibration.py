@@ -133,7 +133,7 @@ def test_the_tables_of_the_documentation_are_those_of_the_stored_rows() -> None:
     outcomes = list(calibration.read(DOCS / "plots" / "calibration.json").values())
     assert {outcome.surrogate for outcome in outcomes} == set(calibration.SURROGATES)
     assert {outcome.function for outcome in outcomes} == set(calibration.FUNCTIONS)
-    text = (DOCS / "surrogates.md").read_text(encoding="utf-8")
+    text = (DOCS / "dev" / "surrogate_measurements.md").read_text(encoding="utf-8")
     for inputs in calibration.POINTS:
         rows = [outcome for outcome in outcomes if outcome.inputs == inputs]
         assert calibration.markdown(rows) in text

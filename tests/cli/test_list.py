@@ -12,6 +12,7 @@ import nnbo_mip as nm
 from nnbo_mip.cli.app import app
 from nnbo_mip.core.registry_entries import Entry, Option
 from nnbo_mip.exact import backends
+from nnbo_mip.lab.peers.catalogue import registry as peers
 
 AVAILABLE = {
     "problems": nm.problems.available,
@@ -19,6 +20,7 @@ AVAILABLE = {
     "acquisitions": nm.acquisitions.available,
     "maximizers": nm.maximizers.available,
     "backends": backends.available,
+    "peers": peers.available,
 }
 
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 SuggestionStatus: TypeAlias = Status | Literal["initial"]
 
-NUMBERS = ("value", "bound", "gap", "mean", "std", "c", "eps", "seconds", "fit_seconds")
-
 
 @dataclass(frozen=True, eq=False)
 class Suggestion:
@@ -145,7 +143,7 @@ class Suggestion:
     def to_dict(self) -> dict[str, Any]:
         """Return what the journal keeps, JSON-able: all but number, key and proposal."""
         plain: dict[str, Any] = {name: getattr(self, name) for name in _KEPT}
-        plain |= {name: number_out(plain[name]) for name in NUMBERS}
+        plain |= {name: number_out(plain[name]) for name in _NUMBERS}
         plain |= {"x": point_out(self.x), "counters": dict(self.counters)}
         plain["z"] = None if self.z is None else self.z.tolist()
         plain["region"] = None if self.region is None else self.region.to_dict()
@@ -157,7 +155,7 @@ class Suggestion:
         """Make the suggestion that `to_dict` described."""
         try:
             plain = {name: stored[name] for name in _KEPT if name != "certificate_text"}
-            plain |= {name: number_in(plain[name]) for name in NUMBERS}
+            plain |= {name: number_in(plain[name]) for name in _NUMBERS}
             certificate = stored["certificate"]
         except (KeyError, TypeError) as error:
             raise FileFormatError(f"a stored suggestion lacks {error}.") from error
@@ -189,3 +187,6 @@ class Suggestion:
 _KEPT = tuple(
     entry.name for entry in fields(Suggestion) if entry.name not in ("number", "key", "proposal")
 )
+
+_NUMBERS = tuple(entry.name for entry in fields(Suggestion) if entry.type == "float")
+"""Infinities and NaN among them are written as texts."""

@@ -17,6 +17,10 @@ by their ranks r_i = 1, …, n, ties by their mean rank:
 array([-0.65,  0.32,  1.  ,  2.  ,  3.  ])
 >>> warped.outward(warped.values).round(6)
 array([-1.e+06, -4.e+01,  1.e+00,  2.e+00,  3.e+00])
+
+References
+----------
+Song et al. (2024), half-rank warping in Vizier [Song2024].
 """
 
 from __future__ import annotations

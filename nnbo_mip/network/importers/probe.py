@@ -15,7 +15,7 @@ folding merges operations that the model rounds one by one.
 
 References
 ----------
-Nicholas J. Higham (2002), Accuracy and Stability of Numerical Algorithms, SIAM.
+Higham (2002), accuracy of dot products in floating point [Higham2002].
 """
 
 from __future__ import annotations

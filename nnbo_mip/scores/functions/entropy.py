@@ -12,6 +12,10 @@ cancellations. F rises from 0 to infinity, like log u in the end:
     F'(u) = r (1 - u r + u^2) / 2 = K(a) L(a) / (2 R(a))      for u > 0.
 
 At std = 0 it is 0 below y* and, since it would be infinite, `CEILING` from y* on.
+
+References
+----------
+Wang and Jegelka (2017), max-value entropy search [WangJegelka2017].
 """
 
 from __future__ import annotations

@@ -6,6 +6,11 @@ With m = mean - threshold and u = m / std,
 
 (h as in `normal`). The last form adds what is not negative, so the relative error of EI is
 that of h. EI is convex in (mean, std) jointly, rises in both, and is max(m, 0) at std = 0.
+
+References
+----------
+Jones et al. (1998), the closed form [Jones1998].
+Ament et al. (2023), its logarithm without cancellation [Ament2023].
 """
 
 from __future__ import annotations
@@ -150,8 +155,10 @@ def _margin(std: FloatArray, value: FloatArray, target: FloatArray) -> FloatArra
     std, value, target = np.broadcast_arrays(std, value, target)
     margin = np.empty(target.shape)
     below = target <= LOG_H_AT_ZERO
-    margin[below] = std[below] * -inverse_below(target[below])
-    above = ~below
-    u = inverse_improvement(np.exp(np.minimum(target[above], LARGEST_LOG)))
-    margin[above] = value[above] - std[above] * improvement_below(u)
+    if below.any():
+        margin[below] = std[below] * -inverse_below(target[below])
+    if not below.all():
+        above = ~below
+        u = inverse_improvement(np.exp(np.minimum(target[above], LARGEST_LOG)))
+        margin[above] = value[above] - std[above] * improvement_below(u)
     return margin

@@ -2,6 +2,10 @@ r"""Probability that a normal variable reaches a threshold.
 
 With u = (mean - threshold) / std, PI = Phi(u); at std = 0 it is 1 where mean >= threshold and
 else 0. PI >= p exactly where mean - threshold - t std >= 0, t the p-quantile.
+
+References
+----------
+Kushner (1964), probability of improvement [Kushner1964].
 """
 
 from __future__ import annotations

@@ -10,6 +10,11 @@ Gamma distributions round the known values and are drawn given theta before ever
     tau_n | theta ~ Gamma(a + n/2, a noise^2 + S(theta) / 2).
 
 Needs no extra.
+
+References
+----------
+Neal (1996), Bayesian networks by hybrid Monte Carlo [Neal1996].
+Agrawal (2016), as a surrogate [Agrawal2016].
 """
 
 from __future__ import annotations

@@ -2,6 +2,12 @@ r"""Bayesian networks whose posterior the no-U-turn sampler draws from (extra ``
 
 `BnnSimple` and `BnnHierarchical` differ in what is known of the size of the weights, `BnnInverse`
 in the distribution of the noise; `posteriors` has the densities.
+
+References
+----------
+Hoffman and Gelman (2014), NUTS [HoffmanGelman2014].
+Aryan (2020), `BnnSimple`, `BnnHierarchical` [Aryan2020].
+Kruse (2022), `BnnInverse` [Kruse2022].
 """
 
 from __future__ import annotations

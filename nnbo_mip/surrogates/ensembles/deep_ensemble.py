@@ -15,6 +15,11 @@ a the weight's own draw from the distribution of first weights, at which it star
 noise-free loss the strength is the noise variance of randomized maximum-a-posteriori
 sampling; under the noisy loss 1/2 makes L_m the negative log posterior, divided by n. Members
 do not interact, so one batched product a layer trains all of them with the loss sum_m L_m.
+
+References
+----------
+Lakshminarayanan et al. (2017), deep ensembles [Lakshminarayanan2017].
+Pearce et al. (2020), anchored ensembles [Pearce2020].
 """
 
 from __future__ import annotations

@@ -16,6 +16,10 @@ these are the members, whose mean and spread are deterministic functions.
 
 A layer that would lose all its units, which happens with probability p^width, keeps one of
 them, chosen uniformly: otherwise its output would not depend on the input.
+
+References
+----------
+Gal and Ghahramani (2016), Monte-Carlo dropout [GalGhahramani2016].
 """
 
 from __future__ import annotations

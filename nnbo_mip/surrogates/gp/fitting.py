@@ -7,6 +7,12 @@ ones. With a prior
     log l_i ~ N(center, width^2)
 
 on the length-scales its log density is added, and the climb ends at the most probable logarithms.
+
+References
+----------
+Rasmussen and Williams (2006), marginal likelihood, chapter 5 [RasmussenWilliams2006].
+Hvarfner et al. (2024), the prior of length-scales by dimension [Hvarfner2024].
+Byrd et al. (1995), L-BFGS-B [Byrd1995].
 """
 
 from __future__ import annotations

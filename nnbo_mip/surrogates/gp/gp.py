@@ -2,6 +2,11 @@
 
 The likelihood is our own or scikit-learn's (`direct`, `sklearn`), the search is in `fitting`, the
 belief in `belief`.
+
+References
+----------
+Rasmussen and Williams (2006), Gaussian processes [RasmussenWilliams2006].
+Kandasamy et al. (2015), sums over groups of inputs [Kandasamy2015].
 """
 
 from __future__ import annotations

@@ -9,6 +9,11 @@ r"""BOGGN: a density ratio by a Bayesian classifier, a network with a Laplace po
 
 The source trains on a loss without labels, whose minimizer below gamma = 1/2 is the probability
 zero everywhere; what stands here is the Bernoulli likelihood that it means.
+
+References
+----------
+Hassen and Rish (2021), BOGGN [HassenRish2021].
+Immer et al. (2021), predictions by the linearized network [Immer2021].
 """
 
 from __future__ import annotations

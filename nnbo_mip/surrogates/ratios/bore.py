@@ -7,6 +7,10 @@ value is proportional to the relative density ratio
 
 l and g the densities of good and bad points. Any classifier gives P(good | x); KLIEP, uLSIF and
 RuLSIF estimate the ratio without one. The acquisition ``ratio`` maximizes it.
+
+References
+----------
+Tiao et al. (2021), BORE [Tiao2021].
 """
 
 from __future__ import annotations

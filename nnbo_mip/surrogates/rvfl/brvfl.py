@@ -3,6 +3,11 @@
 Inputs and outputs are standardized, the hidden layer is drawn (`features`), and the output
 weights have the exact posterior of Bayesian linear regression (`bayesian_linear`), with a
 given prior precision or the one of largest evidence (`evidence`).
+
+References
+----------
+Scardapane et al. (2018), Bayesian RVFL networks [Scardapane2018].
+Aryan (2020), as a surrogate [Aryan2020].
 """
 
 from __future__ import annotations

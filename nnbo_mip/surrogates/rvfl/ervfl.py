@@ -13,6 +13,11 @@ anchor and noise on the values, which is how it is computed,
     alpha mu_0 + beta Psi^T y = alpha a + beta Psi^T (y + e / sqrt(beta)),  a = z / sqrt(alpha).
 
 ``anchors="prior"`` leaves the noise away: coarser, and narrower than the posterior.
+
+References
+----------
+Pearce et al. (2020), anchored MAP sampling [Pearce2020].
+Aryan (2020), ensembles of RVFL networks [Aryan2020].
 """
 
 from __future__ import annotations

@@ -12,6 +12,10 @@ and with lam_i = beta s_i^2 its slope in log alpha is (gamma - alpha |mu|^2) / 2
 The fixed-point iteration ``alpha <- gamma / |mu|^2`` therefore always moves uphill. At a
 maximum it contracts: its slope in log alpha lies above -1, and below 1 where the evidence
 curves down. One decomposition serves all iterations.
+
+References
+----------
+MacKay (1992), the evidence, and its fixed-point iteration [MacKay1992a].
 """
 
 from __future__ import annotations

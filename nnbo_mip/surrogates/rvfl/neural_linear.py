@@ -4,6 +4,10 @@ A network of ReLUs is trained on the mean squared error as a deep ensemble of on
 (`deep_ensemble`). Its last layer is then thrown away, and the weights on the last hidden values and
 on a constant get the exact posterior of Bayesian linear regression (`bayesian_linear`), with a
 given prior precision or the one of largest evidence (`evidence`).
+
+References
+----------
+Snoek et al. (2015), DNGO, a Bayesian last layer [Snoek2015].
 """
 
 from __future__ import annotations

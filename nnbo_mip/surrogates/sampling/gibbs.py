@@ -1,4 +1,9 @@
-"""Steps of Gibbs sampling: precisions drawn from their distributions given the values."""
+"""Steps of Gibbs sampling: precisions drawn from their distributions given the values.
+
+References
+----------
+Geman and Geman (1984), Gibbs sampling [GemanGeman1984].
+"""
 
 from __future__ import annotations
 

@@ -11,6 +11,12 @@ The step size is multiplied by `increase` where the moving average of the accept
 the target, else by `decrease`, within limits; the average then takes in the acceptance of
 this transition. As long as it changes, the chain is not exactly that of the density, which is
 why `advance` can be told to leave it alone.
+
+References
+----------
+Duane et al. (1987), hybrid Monte Carlo [Duane1987].
+Neal (2011), leapfrog steps [Neal2011].
+Metropolis et al. (1953), acceptance [Metropolis1953].
 """
 
 from __future__ import annotations

@@ -6,6 +6,10 @@ r"""The evidence of labels under a Laplace posterior, by which a prior precision
 
 of which the second, of N numbers instead of P, is computed. Both hold where the gradient at
 theta* vanishes.
+
+References
+----------
+MacKay (1992), the evidence of a classifier [MacKay1992b].
 """
 
 from __future__ import annotations

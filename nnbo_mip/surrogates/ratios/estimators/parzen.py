@@ -13,6 +13,11 @@ rule
     scott        sd_j n^(-1 / (d + 4)), that of one normal distribution, the same for all points,
 
 times a factor.
+
+References
+----------
+Parzen (1962), kernel densities [Parzen1962].
+Bergstra et al. (2011), widths, and the uniform component [Bergstra2011].
 """
 
 from __future__ import annotations
