@@ -50,6 +50,8 @@ GRID = (1.0, 0.3, 0.1, 0.03, 0.01)
 class Boggn(Surrogate):
     """A Laplace-approximated Bayesian classifier.
 
+    Experimental: a method of research, which may change or go.
+
     Parameters
     ----------
     gamma : float
