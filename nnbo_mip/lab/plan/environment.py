@@ -15,7 +15,7 @@ from typing import Any
 from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.loop.settings.provenance import PACKAGES, installed
 
-OPTIONAL = ("numba", "pyscipopt", "gpytorch", "coco-experiment", "h5py", "onnx")
+OPTIONAL = ("numba", "pyscipopt", "coco-experiment", "h5py", "onnx")
 """Whose versions are told as well; no digest rests on them."""
 
 DIGEST_LENGTH = 16
