@@ -138,7 +138,10 @@ class GpCl(OneStage):
 
 @dataclass(frozen=True)
 class GoalSeeking(OneStage):
-    """The place of y* that makes observations and y* most likely together; options: `OneStage`."""
+    """The place of y* that makes observations and y* most likely together; options: `OneStage`.
+
+    Experimental: a method of research, which may change or go.
+    """
 
     name: ClassVar[str] = "goal_seeking"
 

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 class NnCl(Criterion):
     """The place of E[y*] at which a network fits best; see the module.
 
+    Experimental: a method of research, which may change or go.
+
     Parameters
     ----------
     hidden : tuple of int

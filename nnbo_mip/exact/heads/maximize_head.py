@@ -171,8 +171,8 @@ class _Turns:
         free = int((domain.upper > domain.lower).sum())
         if self.sequence is None:
             return [self._all_boxes]
-        only = self.options.method in ("mip", "enumerate") or self.ways.boxed.why_not
-        if only or not linear.why_not(self.problem):
+        only = self.options.method in ("mip", "enumerate") or not linear.why_not(self.problem)
+        if only or self.ways.boxed.why_not:
             return [self._whole_sequence]
         first = partial(self._advance, BOXES_FIRST if free <= FEW_INPUTS else BOXES_SHORT)
         return [first, self._part_of_sequence, self._all_boxes]

@@ -15,7 +15,7 @@ from typing import Any
 from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.loop.settings.provenance import PACKAGES, installed
 
-OPTIONAL = ("numba", "pyscipopt", "gpytorch", "coco-experiment", "h5py", "onnx")
+OPTIONAL = ("numba", "pyscipopt", "coco-experiment", "h5py", "onnx")
 """Whose versions are told as well; no digest rests on them."""
 
 DIGEST_LENGTH = 16
@@ -77,8 +77,9 @@ def import_all(modules: Iterable[str]) -> None:
     for name in modules:
         try:
             importlib.import_module(name)
-        except ImportError as error:
-            raise _cannot_import(name, error) from error
+        except Exception as error:
+            why = error if isinstance(error, ImportError) else f"{type(error).__name__}: {error}"
+            raise _cannot_import(name, why) from error
 
 
 def _files_of(name: str) -> list[Path]:

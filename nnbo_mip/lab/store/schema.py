@@ -1,4 +1,9 @@
-"""The tables of a store, one SQLite file; docs/guide/lab.md says what every column means."""
+"""The tables of a store, one SQLite file; docs/guide/lab.md says what every column means.
+
+A unit is planned, finished or failed; one under way is planned: whoever starts next runs it
+again. The outcome of an attempt is finished, error (an exception) or died (the process that
+ran it ended).
+"""
 
 from __future__ import annotations
 
@@ -64,9 +69,3 @@ TABLES = (
 
 ADDED = tuple(column for column in STEPS if column.schema > 1)
 """Columns of steps that older stores lack."""
-
-UNIT_STATUSES = ("planned", "finished", "failed")
-"""A unit under way is planned: whoever starts next runs it again."""
-
-OUTCOMES = ("finished", "error", "died")
-"""Of an attempt: a result, an exception, or the end of the process that ran it."""

@@ -48,6 +48,8 @@ LEAST_REACH = 1e-9
 class Autoencoder(Embedding):
     """A bent surface through examples.
 
+    Experimental: a method of research, which may change or go.
+
     Parameters
     ----------
     examples : array (n, d), or sequence of the user's x

@@ -147,6 +147,7 @@ registry: Registry[Embedding] = Registry(
         "autoencoder": "nnbo_mip.loop.embeddings.autoencoder:Autoencoder",
     },
     group="nnbo_mip.embeddings",
+    experimental=("autoencoder",),
 )
 """Filled by this module, by entry points, and by `register`."""
 

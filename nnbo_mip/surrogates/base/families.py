@@ -49,5 +49,6 @@ registry: Registry[Surrogate] = Registry(
         "spn": f"{_ROOM}.densities.spn:Spn",
     },
     group="nnbo_mip.surrogates",
+    experimental=("ivbnn", "ivbnn:source", "boggn", "spn"),
 )
 """Filled by the package, by entry points, and by `register`."""

@@ -4,7 +4,7 @@ With precisions tau_k of the weights of layer k and tau_n of the noise, chains f
 
     E(theta) = sum_k E_k(theta; tau_k) + tau_n S(theta) / 2,   S(theta) = sum_i (f(u_i) - v_i)^2,
 
-where E_k is that of a Gaussian or a Cauchy prior (`bnn_priors`). The precisions are known, or have
+where E_k is that of a Gaussian or a Cauchy prior (`priors`). The precisions are known, or have
 Gamma distributions round the known values and are drawn given theta before every transition:
 
     tau_n | theta ~ Gamma(a + n/2, a noise^2 + S(theta) / 2).

@@ -50,6 +50,8 @@ NARROW_PART = 0.2
 class Ivbnn(Surrogate):
     """Options of implicit variational Bayesian networks.
 
+    Experimental: a method of research, which may change or go.
+
     Parameters
     ----------
     width_per_point : int

@@ -1,7 +1,7 @@
 r"""Bayesian networks whose posterior the no-U-turn sampler draws from (extra ``mcmc``).
 
 `BnnSimple` and `BnnHierarchical` differ in what is known of the size of the weights, `BnnInverse`
-in the distribution of the noise; `bnn_posteriors` has the densities.
+in the distribution of the noise; `posteriors` has the densities.
 
 References
 ----------

@@ -50,6 +50,8 @@ time in C^3 T d."""
 class Spn(JointRegression[tuple[float, ...]]):
     """Options of sum-product network regression.
 
+    Experimental: a method of research, which may change or go.
+
     Parameters
     ----------
     channels : int, optional

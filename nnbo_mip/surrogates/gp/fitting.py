@@ -1,6 +1,6 @@
 r"""Hyper-parameters of largest marginal likelihood: what is searched, and the search.
 
-A library, or `gp_direct`, gives the logarithm of the likelihood and its gradient, in the
+`direct`, or a library, gives the logarithm of the likelihood and its gradient, in the
 logarithms of the free parameters; SciPy's L-BFGS-B climbs it from the given values and from random
 ones. With a prior
 

@@ -1,6 +1,6 @@
 """Gaussian processes whose hyper-parameters are sampled instead of chosen, as in RoBO.
 
-`gp_sampling` has the priors and the sampler, `gp_mixture` the belief.
+`sampling` has the priors and the sampler, `mixture` the belief.
 
 References
 ----------

@@ -37,7 +37,7 @@ class Bore(Surrogate):
     gamma : float
         Share of the observations that count as good.
     annealing : float
-        How it shrinks with their number (see `ratios.labels`), from 0 (not) to 1.
+        How it shrinks with their number (see `labels`), from 0 (not) to 1.
     estimator : str, dict or RatioEstimator
         ``net``, whose log-odds are certified; ``forest``, ``boosting``, ``svm``, or
         ``predict_proba`` with a classifier of yours; ``kliep``, ``ulsif``, ``rulsif``. With

@@ -35,7 +35,7 @@ class Tpe(Surrogate):
     gamma : float
         Share of the observations that count as good.
     annealing : float
-        How it shrinks with their number (see `ratios.labels`), from 0 (not) to 1.
+        How it shrinks with their number (see `labels`), from 0 (not) to 1.
     prior_weight : float
         Of the uniform component of each density, in observations; at least zero.
     widths : {"neighbours", "scott"}

@@ -42,15 +42,6 @@ def check_alpha(alpha: object) -> None:
         check_number("alpha", alpha, above=0.0)
 
 
-def log_evidence(spectrum: Spectrum, alpha: float, beta: float) -> float:
-    """Return log p(y | alpha, beta)."""
-    variances = 1.0 / beta + np.square(spectrum.sizes) / alpha
-    n, r = spectrum.n_values, len(spectrum.sizes)
-    explained = np.log(variances) + np.square(spectrum.coordinates) / variances
-    unexplained = (n - r) * np.log(beta) - beta * spectrum.rest
-    return float(0.5 * (unexplained - explained.sum() - n * np.log(2.0 * np.pi)))
-
-
 def learn_alpha(spectrum: Spectrum, beta: float, tolerance: float, max_iterations: int) -> float:
     """Return the alpha of largest evidence that lies uphill of `START`.
 

@@ -1,4 +1,4 @@
-"""The marginal likelihood of a Gaussian process with GPyTorch's kernels (extra ``gpytorch``).
+"""The marginal likelihood of a Gaussian process with GPyTorch's kernels, to compare with.
 
 PyTorch differentiates it, in float64; the factorization is PyTorch's exact one, never
 GPyTorch's iterative solvers, so that the same data give the same likelihood.
@@ -11,32 +11,17 @@ import warnings
 from typing import Any
 
 import numpy as np
+import torch
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.errors import MissingExtraError
 from nnbo_mip.surrogates.gp.fitting import Hyperparameters, Likelihood
 
 
 def gpytorch_likelihood(
     hyper: Hyperparameters, X: FloatArray, y: FloatArray, diagonal: float | FloatArray
 ) -> Likelihood:
-    """Return the log marginal likelihood in the free parameters, with its gradient.
-
-    Parameters
-    ----------
-    hyper : Hyperparameters
-        Kernel, noise and what of them is free.
-    X : (n, d) array
-        Points.
-    y : (n,) array
-        Standardized values.
-    diagonal : float or (n,) array
-        Known variance on the diagonal, the noise left out.
-    """
-    kernel = gpytorch_kernel(hyper)  # says so when GPyTorch is missing
-
-    import torch
-
+    """Return the log marginal likelihood and its gradient; arguments as in `direct_likelihood`."""
+    kernel = gpytorch_kernel(hyper)
     log_noise = torch.tensor(math.log(max(hyper.noise, 1e-300)), dtype=torch.float64)
     log_noise.requires_grad_("noise" in hyper.ranges)
     holders = {
@@ -72,8 +57,6 @@ def gpytorch_likelihood(
 def gpytorch_kernel(hyper: Hyperparameters) -> Any:
     """Return GPyTorch's kernel, whose raw parameters are the logarithms of `hyper`."""
     gpytorch = import_gpytorch()
-    import torch
-
     kernel = hyper.kernel
 
     def logarithmic() -> Any:
@@ -99,15 +82,9 @@ def gpytorch_kernel(hyper: Hyperparameters) -> Any:
 
 
 def import_gpytorch() -> Any:
-    """Import GPyTorch; without it, an error that names the extra."""
-    try:
-        with warnings.catch_warnings():
-            # GPyTorch 1.15 decorates functions with torch.jit.script, which PyTorch deprecates.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            import gpytorch
-    except ImportError as error:
-        raise MissingExtraError(
-            f"backend='gpytorch' needs the package gpytorch, which cannot be imported ({error}); "
-            "install it with pip install 'nnbo_mip[gpytorch]', or use backend='sklearn'."
-        ) from error
+    """Import GPyTorch, without what it says about PyTorch."""
+    with warnings.catch_warnings():
+        # GPyTorch 1.15 decorates functions with torch.jit.script, which PyTorch deprecates.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        import gpytorch
     return gpytorch
