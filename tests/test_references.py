@@ -63,6 +63,7 @@ def test_every_entry_is_used_by_a_module_or_a_page() -> None:
 
 
 def test_every_entry_is_in_its_place_and_has_a_year() -> None:
-    assert list(ENTRIES) == sorted(ENTRIES, key=str.lower)
+    keys = re.findall(r"^### (\w+)$", BIBLIOGRAPHY.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert keys == list(ENTRIES) == sorted(ENTRIES, key=str.lower)
     years = {key: re.search(r"\d{4}", key) for key in ENTRIES}
     assert not [key for key, year in years.items() if not year or year[0] not in ENTRIES[key]]

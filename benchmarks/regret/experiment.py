@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from benchmarks.regret.problems import Case
 from nnbo_mip.lab.plan.experiment import planned
 from nnbo_mip.lab.plan.plan import Plan
+
+Methods: TypeAlias = Mapping[str, Mapping[str, Any] | None]
+"""Labels with the keys of their tables; None for a baseline of the lab."""
 
 IMPORTS = ("benchmarks.regret.starts",)
 
@@ -16,7 +19,7 @@ IMPORTS = ("benchmarks.regret.starts",)
 def plan_of(
     name: str,
     cases: Sequence[Case],
-    methods: Mapping[str, Mapping[str, Any] | None],
+    methods: Methods,
     seeds: Iterable[int],
     time_limit: float,
 ) -> Plan:
@@ -27,8 +30,7 @@ def plan_of(
     name : str
         Of the experiment.
     cases : sequence of Case
-    methods : mapping
-        Labels with the keys of their tables; None for a baseline of the lab.
+    methods : Methods
     seeds : iterable of int
     time_limit : float
         Wall seconds of an ask of ours.
@@ -39,7 +41,7 @@ def plan_of(
 def text_of(
     name: str,
     cases: Sequence[Case],
-    methods: Mapping[str, Mapping[str, Any] | None],
+    methods: Methods,
     seeds: Iterable[int],
     time_limit: float,
 ) -> str:

@@ -10,17 +10,16 @@ import lzma
 import sqlite3
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from benchmarks.regret.experiment import plan_of
+from benchmarks.regret.experiment import Methods, plan_of, text_of
 from benchmarks.regret.problems import Case
 from benchmarks.regret.results import Run, read_runs
 from nnbo_mip.core.errors import NnboError
-from nnbo_mip.lab.plan.plan import Plan
+from nnbo_mip.lab.plan.metrics import METRICS
+from nnbo_mip.lab.plan.plan import Plan, PlannedUnit
 from nnbo_mip.lab.run.local_pool import LocalPool
 from nnbo_mip.lab.run.progress import shown_units
 from nnbo_mip.lab.run.runner import missing, run_units
@@ -66,7 +65,7 @@ def runs_of(
     options: argparse.Namespace,
     name: str,
     cases: Sequence[Case],
-    methods: Mapping[str, Mapping[str, Any] | None],
+    methods: Methods,
     seeds: Sequence[int],
     time_limit: float,
     fits: Callable[[Case, str], bool] = lambda case, method: True,
@@ -80,7 +79,7 @@ def runs_of(
     name, cases, methods, seeds, time_limit
         As in `plan_of`.
     fits : callable
-        Whether a method is run on a function.
+        Whether a method is run on a function; what was run before is reported all the same.
     """
     try:
         if options.archive and not options.store.exists():
@@ -89,25 +88,14 @@ def runs_of(
             pack(options.store, Path(options.archive))
             return None
         wanted = [
-            (case.label, method, seed)
-            for seed in seeds
-            for case in cases
-            for method in methods
-            if fits(case, method)
+            (case.label, method, seed) for seed in seeds for case in cases for method in methods
         ]
         if not options.report:
-            known = {run.label for run in read_runs(options.store, name) if run.is_done}
-            left = {label for label in wanted if label not in known}
-            tell(f"{len(wanted)} runs, {len(wanted) - len(left)} of them in the store")
-            if left:
-                plan = plan_of(
-                    name,
-                    [case for case in cases if any(case.label == label for label, _, _ in left)],
-                    {key: methods[key] for key in methods if any(key == m for _, m, _ in left)},
-                    sorted({seed for _, _, seed in left}),
-                    time_limit,
-                )
-                run_missing(options.store, _part(plan, left), options.jobs)
+            done = {run.label for run in read_runs(options.store, name) if run.is_done}
+            plan = _missing(name, cases, methods, seeds, time_limit, fits, done)
+            tell(f"{len(plan)} runs are missing, {len(done.intersection(wanted))} in the store")
+            if len(plan):
+                run_missing(options.store, plan, options.jobs)
         kept = {run.label: run for run in read_runs(options.store, name)}
         return [kept[label] for label in wanted if label in kept]
     except NnboError as error:
@@ -148,6 +136,27 @@ def tell(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def _part(plan: Plan, labels: Collection[Label]) -> Plan:
-    units = [one for one in plan if (one.problem, one.method, one.unit.instance) in labels]
-    return replace(plan, units=tuple(units))
+def _missing(
+    name: str,
+    cases: Sequence[Case],
+    methods: Methods,
+    seeds: Sequence[int],
+    time_limit: float,
+    fits: Callable[[Case, str], bool],
+    done: Collection[Label],
+) -> Plan:
+    """Return the plan of what is not done, a function at a time planned, seed after seed run."""
+    units: list[PlannedUnit] = []
+    for case in cases:
+        left = {
+            method: [seed for seed in seeds if (case.label, method, seed) not in done]
+            for method in methods
+            if fits(case, method)
+        }
+        mine = {method: methods[method] for method in left if left[method]}
+        if mine:
+            plan = plan_of(name, [case], mine, sorted(set().union(*left.values())), time_limit)
+            units += [one for one in plan if one.unit.instance in left[one.method]]
+    units.sort(key=lambda one: one.unit.instance)
+    file = text_of(name, cases, methods, seeds, time_limit)
+    return Plan(name, "", file, METRICS, tuple(units))

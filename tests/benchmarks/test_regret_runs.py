@@ -14,9 +14,10 @@ from benchmarks.regret import methods as regret_methods
 from benchmarks.regret.experiment import plan_of, text_of
 from benchmarks.regret.options import pack, unpack
 from benchmarks.regret.plot import draw
-from benchmarks.regret.problems import AX, FUNCTIONS, Case
+from benchmarks.regret.problems import AX, FUNCTIONS, SUITES, Case
 from benchmarks.regret.results import Results, Run, read_runs
 from benchmarks.regret.starts import SeededSobol
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.lab.plan.starts import design_for, shared_starts
 from nnbo_mip.lab.run.unit_run import run_unit
 from nnbo_mip.lab.store.results import Results as Stored
@@ -45,6 +46,18 @@ def test_the_plan_is_that_of_a_file_which_the_lab_reads() -> None:
     assert (ours.unit.n_starts, ours.unit.steps) == (4, 3)
     assert ours.unit.method["options"]["time_limit"] == 2.5
     assert smac.unit.method == {"peer": {"name": "smac", "facade": "blackbox"}}
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_no_run_is_planned_twice_and_none_is_left_out(suite: str) -> None:
+    ours = {**regret_methods.OURS, **regret_methods.DRAWN}
+    for case in SUITES[suite].values():
+        fitting = {name: keys for name, keys in ours.items() if regret.fits(case, name)}
+        assert len(plan_of(suite, [case], fitting, [0], 5.0)) == len(fitting)
+        assert set(ours) - set(fitting) <= {"brvfl/auto"}
+        if len(fitting) < len(ours):
+            with pytest.raises(InputError, match="no run may be planned twice"):
+                plan_of(suite, [case], ours, [0], 5.0)
 
 
 def test_every_method_is_one_of_ours_a_peer_or_a_baseline() -> None:
@@ -135,7 +148,7 @@ def test_the_command_runs_what_is_missing_and_prints(
     written(store, [("random", 0, [float(k) for k in range(9, 2, -1)])])
     assert regret.main([*arguments, "--methods", "sobol", "random", "--jobs", "2"]) == 0
     first = capsys.readouterr()
-    assert "4 runs, 1 of them in the store" in first.err
+    assert "3 runs are missing, 1 in the store" in first.err
     assert "| branin | sobol |" in first.out
     kept = {run.label: run.y for run in read_runs(store, "functions quick")}
     assert len(kept) == 4
@@ -145,7 +158,7 @@ def test_the_command_runs_what_is_missing_and_prints(
     assert regret.main([*arguments, *more]) == 0
     assert capsys.readouterr().out == first.out
     assert regret.main([*arguments, "--methods", "random"]) == 0
-    assert "2 runs, 2 of them in the store" in capsys.readouterr().err
+    assert "0 runs are missing, 2 in the store" in capsys.readouterr().err
     assert len(read_runs(store, "functions quick")) == 4
 
 

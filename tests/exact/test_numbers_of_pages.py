@@ -78,6 +78,8 @@ def test_the_provers_of_a_check_are_those_that_are_named() -> None:
     engines = set(re.findall(r"from nnbo_mip\.exact\.(\w+)[\w.]* import", source))
     assert engines == {"checking", "search", "branching", "mip", "backends"}
     section = EXACTNESS.partition("Then provers take turns")[2].partition("### ")[0]
+    assert "by the code of an engine (" in section
+    assert source.count("by the code of an engine (") == 2  # a proof, and one up to tolerances
     for word in ("checking/recheck.py", "checking/recheck_phases.py", "`phases`", "mixed-integer"):
         assert word in section
 

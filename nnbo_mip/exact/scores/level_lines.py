@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import singledispatch
 
 import numpy as np
 
@@ -65,29 +66,32 @@ def level_lines(head: MomentHead, low: FloatArray, high: FloatArray, level: floa
     level : float
         Below the largest score; -inf gives lines that nothing satisfies.
     """
-    one = np.ones(len(low))
-    if isinstance(head, LinearHead):
-        limit = level - head.constant
-        if level > -math.inf:
-            limit -= ROUNDING * (abs(level) + abs(head.constant))
-        return LevelLines(head.mean_weight * one, head.std_weight * one, limit * one)
-    if level == -math.inf:
+    if level == -math.inf and not isinstance(head, LinearHead):
+        one = np.ones(len(low))
         return LevelLines(one, 0.0 * one, -np.inf * one)
-    if isinstance(head, RatioHead):
-        return _of_ratio(head, low, level)
-    if isinstance(head, ExpectedImprovement):
-        return _of_improvement(head, low, high, level)
-    if isinstance(head, AugmentedEI):
-        return _of_augmented(head, low, high, level)
-    if isinstance(head, QuantileImprovement):
-        return _of_quantile(head, low, high, level)
+    return lines_of(head, low, high, level)
+
+
+@singledispatch
+def lines_of(head: MomentHead, low: FloatArray, high: FloatArray, level: float) -> LevelLines:
+    """Return half-planes below a finite level; one more kind of head registers its own."""
     raise UnsupportedError(
-        f"boxes must know the level sets of a head; got a {type(head).__name__}; add its half-"
-        "planes to exact/heads/relaxers/level_lines.py."
+        f"boxes must know the level sets of a head; got a {type(head).__name__}; register its "
+        "half-planes with exact.scores.level_lines.lines_of."
     )
 
 
-def _of_ratio(head: RatioHead, low: FloatArray, level: float) -> LevelLines:
+@lines_of.register
+def _of_linear(head: LinearHead, low: FloatArray, high: FloatArray, level: float) -> LevelLines:
+    one = np.ones(len(low))
+    limit = level - head.constant
+    if level > -math.inf:
+        limit -= ROUNDING * (abs(level) + abs(head.constant))
+    return LevelLines(head.mean_weight * one, head.std_weight * one, limit * one)
+
+
+@lines_of.register
+def _of_ratio(head: RatioHead, low: FloatArray, high: FloatArray, level: float) -> LevelLines:
     one = np.ones(len(low))
     t = head.ratio_at_level(level)
     if not math.isfinite(t):
@@ -102,6 +106,7 @@ def _below_at_zero(limit: FloatArray, low: FloatArray) -> FloatArray:
     return np.where(low > 0.0, limit, np.nextafter(limit, -np.inf))
 
 
+@lines_of.register
 def _of_improvement(
     head: ExpectedImprovement, low: FloatArray, high: FloatArray, level: float
 ) -> LevelLines:
@@ -118,6 +123,7 @@ def _of_improvement(
     return _chord(head.threshold, low, high, *margins)
 
 
+@lines_of.register
 def _of_augmented(head: AugmentedEI, low: FloatArray, high: FloatArray, level: float) -> LevelLines:
     one = np.ones(len(low))
     if level <= 0.0:
@@ -148,6 +154,7 @@ def _raise_of(noise: float, std: FloatArray) -> tuple[FloatArray, FloatArray]:
     return root * (root + ratio), slope
 
 
+@lines_of.register
 def _of_quantile(
     head: QuantileImprovement, low: FloatArray, high: FloatArray, level: float
 ) -> LevelLines:

@@ -7,11 +7,8 @@ point that was found is rounded; linear constraints are passed on where there ar
 
 References
 ----------
-Balandat, M., Karrer, B., Jiang, D. R., et al. (2020). "BoTorch: a framework for efficient
-Monte-Carlo Bayesian optimization." NeurIPS. arXiv:1910.06403.
-
-Ament, S., Daulton, S., Eriksson, D., Balandat, M. and Bakshy, E. (2023). "Unexpected improvements
-to expected improvement for Bayesian optimization." NeurIPS. arXiv:2310.20708.
+Balandat et al. (2020), BoTorch [Balandat2020].
+Ament et al. (2023), the acquisition, LogEI [Ament2023].
 """
 
 from __future__ import annotations

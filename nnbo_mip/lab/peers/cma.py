@@ -5,11 +5,8 @@ dimensions are searched in their logarithm; integers are rounded.
 
 References
 ----------
-Hansen, N. and Ostermeier, A. (2001). "Completely derandomized self-adaptation in evolution
-strategies." Evolutionary Computation 9(2).
-
-Auger, A. and Hansen, N. (2005). "A restart CMA evolution strategy with increasing population
-size." CEC.
+Hansen and Ostermeier (2001), CMA-ES [HansenOstermeier2001].
+Auger and Hansen (2005), restarts with a growing population [AugerHansen2005].
 """
 
 from __future__ import annotations

@@ -2,11 +2,8 @@
 
 References
 ----------
-Akiba, T., Sano, S., Yanase, T., Ohta, T. and Koyama, M. (2019). "Optuna: a next-generation
-hyperparameter optimization framework." KDD. arXiv:1907.10902.
-
-Watanabe, S. (2023). "Tree-structured Parzen estimator: understanding its algorithm components and
-their roles for better empirical performance." arXiv:2304.11127.
+Akiba et al. (2019), Optuna [Akiba2019].
+Watanabe (2023), its tree-structured Parzen estimator [Watanabe2023].
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 References
 ----------
-Lindauer, M., Eggensperger, K., Feurer, M., et al. (2022). "SMAC3: a versatile Bayesian
-optimization package for hyperparameter optimization." JMLR 23(54).
+Lindauer et al. (2022), SMAC3 [Lindauer2022].
 """
 
 from __future__ import annotations

@@ -77,8 +77,9 @@ def import_all(modules: Iterable[str]) -> None:
     for name in modules:
         try:
             importlib.import_module(name)
-        except ImportError as error:
-            raise _cannot_import(name, error) from error
+        except Exception as error:
+            why = error if isinstance(error, ImportError) else f"{type(error).__name__}: {error}"
+            raise _cannot_import(name, why) from error
 
 
 def _files_of(name: str) -> list[Path]:

@@ -70,8 +70,8 @@ class OfPeer(Method):
         refused = peer.refused(problem.space)
         if refused:
             raise UnsupportedError(
-                f"the peer {peer.name!r} {refused}; the space of {problem.name!r} has them; choose "
-                "another method for this problem."
+                f"the peer {peer.name!r} must be able to search the space of {problem.name!r}; it "
+                f"{refused}; choose another method for this problem."
             )
         return {"peer": described(peer, self.chosen["peer"], peers.create)}
 

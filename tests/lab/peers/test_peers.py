@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -11,39 +12,21 @@ import nnbo_mip as nm
 from nnbo_mip.core.errors import InputError, MissingExtraError, UnsupportedError
 from nnbo_mip.lab.peers.base import MethodTask, Peer
 from nnbo_mip.lab.peers.catalogue import registry
-from nnbo_mip.lab.peers.sides import coded, decoded, sides_of
 from nnbo_mip.lab.plan import outside
 from nnbo_mip.lab.plan.experiment import planned
+from tests.lab.peers.test_sides import MIXED
+
+if not all(map(find_spec, ("ConfigSpace", "botorch", "cma", "greenlet", "optuna", "smac"))):
+    pytest.skip("the extra 'peers-bo' is not installed", allow_module_level=True)
 
 PEERS = ("botorch", "optuna:sampler=tpe", "optuna:sampler=gp", "smac", "smac:facade=hpo", "cma")
 STARTS = 12
-
-MIXED = nm.Space(
-    [
-        nm.Real("real", -1.0, 3.0),
-        nm.Real("rate", 1e-4, 1e-1, log=True),
-        nm.Real("stepped", 0.0, 1.0, step=0.25),
-        nm.Integer("layers", 1, 6),
-        nm.Integer("width", 8, 512, log=True),
-        nm.Integer("even", 2, 10, step=2),
-        nm.Categorical("act", ["relu", "tanh", "gelu"]),
-        nm.Real("fixed", 2.0, 2.0),
-    ]
-)
 
 NUMBERS = nm.Space(list(MIXED.dimensions[:6]))
 
 
 def value(space: nm.Space, x: Any) -> float:
     return float(((space.encode(x)[0] - 0.3) ** 2).sum())
-
-
-def made(spec: str) -> Peer:
-    peer = registry.create(spec)
-    for package in peer.packages:
-        module = {"scikit-learn": "sklearn", "configspace": "ConfigSpace"}.get(package, package)
-        pytest.importorskip(module)
-    return peer
 
 
 def run(
@@ -67,7 +50,7 @@ def run(
 class TestPeers:
     def test_points_are_new_ones_of_the_box(self, spec: str) -> None:
         space = nm.problems.create("branin").space
-        starts, points = run(made(spec), space, 4)
+        starts, points = run(registry.create(spec), space, 4)
         known = space.encode(np.array([*starts, *points]))
         apart = np.abs(known[:, None] - known[None]).max(axis=2) + np.eye(len(known))
         assert apart.min() > 1e-6
@@ -75,7 +58,7 @@ class TestPeers:
     def test_the_same_seed_gives_the_same_points_in_either_direction(self, spec: str) -> None:
         space = nm.problems.create("branin").space
         first, again, turned = (
-            run(made(spec), space, 3, direction)[1]
+            run(registry.create(spec), space, 3, direction)[1]
             for direction in ("minimize", "minimize", "maximize")
         )
         assert np.array_equal(first, again)
@@ -84,7 +67,7 @@ class TestPeers:
     def test_points_of_a_mixed_space_are_admissible_and_a_failure_is_no_end(
         self, spec: str
     ) -> None:
-        peer = made(spec)
+        peer = registry.create(spec)
         space = NUMBERS if peer.refused(MIXED) else MIXED
         for failing in (0, STARTS):
             _, points = run(peer, space, 3, failing=failing)
@@ -94,7 +77,7 @@ class TestPeers:
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("spec", [spec for spec in PEERS if spec != "cma"])
 def test_the_first_point_depends_on_the_values_of_the_starts(spec: str) -> None:
-    peer, space = made(spec), nm.problems.create("branin").space
+    peer, space = registry.create(spec), nm.problems.create("branin").space
     starts = list(space.sample(STARTS, seed=3))
     found = []
     for order in (1, -1):
@@ -109,7 +92,7 @@ def test_the_first_point_depends_on_the_values_of_the_starts(spec: str) -> None:
 @pytest.mark.filterwarnings("default")
 def test_an_evolution_begins_at_the_best_start_and_converges() -> None:
     space = nm.Space.box([-5.0, 0.0], [10.0, 15.0])
-    _, points = run(made("cma"), space, 300)
+    _, points = run(registry.create("cma"), space, 300)
     assert value(space, points[-1]) < 1e-3
     assert min(value(space, x) for x in points) < 1e-6
 
@@ -118,7 +101,7 @@ def test_an_evolution_begins_at_the_best_start_and_converges() -> None:
 def test_a_constraint_is_kept_or_refused() -> None:
     row = nm.LinearConstraint({"x0": 1.0, "x1": 1.0}, "<=", 0.5)
     space = nm.Space.box([0.0, 0.0], [1.0, 1.0], row)
-    _, points = run(made("botorch"), space, 3)
+    _, points = run(registry.create("botorch"), space, 3)
     assert space.numeric().admissible(space.to_numeric(np.array(points))).all()
     for spec in ("optuna", "smac", "cma"):
         assert registry.create(spec).refused(space) == "takes no linear constraints"
@@ -126,24 +109,11 @@ def test_a_constraint_is_kept_or_refused() -> None:
     assert "beside integers" in registry.create("botorch").refused(whole)
 
 
-def test_sides_turn_back_what_they_turn() -> None:
-    sides = sides_of(MIXED)
-    kinds = ["real", "real", "integer", "integer", "integer", "integer", "choice", "choice"]
-    assert [side.kind for side in sides] == kinds
-    assert [side.log for side in sides] == [False, True, False, False, True, False, False, False]
-    for x in MIXED.sample(20, seed=0):
-        assert decoded(MIXED, sides, coded(MIXED, sides, x)) == x
-    box = nm.Space.box([0.0, 1.0], [1.0, 2.0])
-    again = decoded(box, sides_of(box), coded(box, sides_of(box), np.array([0.5, 1.5])))
-    assert again.tolist() == [0.5, 1.5]
-
-
 def experiment(peer: str, problem: str = '"branin"') -> str:
     return f"problems = [{problem}]\nstarts = 3\nsteps = 1\n[[methods]]\npeer = {peer}\n"
 
 
 def test_a_peer_is_named_in_a_file() -> None:
-    made("optuna")
     plan = planned(experiment('["optuna", "optuna:sampler=gp"]'), "file.toml", "name")
     assert [one.method for one in plan] == ["optuna", "optuna:sampler=gp"]
     assert plan.units[1].unit.method == {"peer": {"name": "optuna", "sampler": "gp"}}
@@ -158,7 +128,6 @@ def test_what_is_wrong_is_said_before_anything_runs(monkeypatch: pytest.MonkeyPa
         planned(experiment('"optun"'), "file.toml", "name")
     with pytest.raises(InputError, match="sampler must be one of tpe, gp"):
         planned(experiment('"optuna:sampler=random"'), "file.toml", "name")
-    made("cma")
     with pytest.raises(UnsupportedError, match="fewer than two dimensions that vary"):
         planned(experiment('"cma"', '"forrester"'), "file.toml", "name")
     monkeypatch.setattr(outside, "versions_here", lambda names: dict.fromkeys(names))

@@ -138,10 +138,13 @@ def test_wrong_entries_are_refused_when_it_is_planned(
         units(outside.experiment(options, entry))
 
 
-def test_missing_modules_and_packages_are_named_before_anything_runs() -> None:
+def test_missing_modules_and_packages_are_named_before_anything_runs(folder: Path) -> None:
     text = outside.experiment().replace(outside.NAME, "no_such_module")
     with pytest.raises(InputError, match="'no_such_module' cannot"):
         units(text)
+    (folder / "broken_module.py").write_text("1 / 0\n")
+    with pytest.raises(InputError, match=r"'broken_module' cannot .ZeroDivisionError: division"):
+        units(outside.experiment().replace(outside.NAME, "broken_module"))
     with pytest.raises(MissingExtraError, match="needs the package no-such, which is not inst"):
         units(outside.experiment("packages = ['no-such']"))
 
