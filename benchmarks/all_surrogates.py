@@ -1,10 +1,10 @@
-"""The table of all surrogates in docs/surrogates.md: seconds of a fit, regrets on five functions.
+"""The table of all surrogates: seconds of a fit, regrets on five functions.
 
     nnbo-mip run benchmarks/all_surrogates.toml --workers 1 --store all_surrogates.db
     python -m benchmarks.all_surrogates all_surrogates.db
 
-With a store, what it holds is first written to docs/plots/all_surrogates.json; without, the table
-is made of what is there.
+The table stands in docs/dev/surrogate_measurements.md. With a store, what it holds is first
+written to docs/plots/all_surrogates.json; without, the table is made of what is there.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from benchmarks.regret.table import markdown
 from nnbo_mip.lab.store.results import Results
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGE, DATA = DOCS / "surrogates.md", DOCS / "plots" / "all_surrogates.json"
+PAGE, DATA = DOCS / "dev" / "surrogate_measurements.md", DOCS / "plots" / "all_surrogates.json"
 MARK, END = "<!-- all surrogates -->", "<!-- end -->"
 
 BASELINES = ("random", "sobol")

@@ -7,7 +7,7 @@ hyper-parameters is away from it, over how uncertain a Bayesian network is. `tun
 of a classifier by a grid of 10 x 10, and by 23 steps of Bayesian optimization. `criteria`: where
 EI and two confidence bounds look next on a sine. `widths`: turning points of functions drawn from
 the prior of a network, by its width. Figures of two optima of a likelihood, of blending with a
-background and of sum-product networks are tests (docs/checklist.md).
+background and of sum-product networks are tests (docs/dev/checklist.md).
 """
 
 from __future__ import annotations
@@ -92,6 +92,7 @@ def criteria() -> str:
     stds, texts = [], []
     for name, head in heads.items():
         found = nm.maximize(belief, head, domain, X=X, y=y, maximizer="lbfgs:classic")
+        assert found.x is not None
         stds.append(float(belief.std(found.x)[0]))
         texts.append(f"{name} x = {found.x[0]:.3f}, std {stds[-1]:.3f}")
     return f"criteria: {'; '.join(texts)} ({_said(stds[2] > stds[1])}: the higher looks farther)"

@@ -1,4 +1,4 @@
-"""Draws the shares of optima that heuristic maximizers miss, for acquisitions.md.
+"""Draws the shares of optima that heuristic maximizers miss, for the page of acquisitions.
 
     python -m docs.make_miss_plot
 

@@ -1,4 +1,4 @@
-"""Makes the plots of surrogates.md in docs/plots.
+"""Makes the plots of surrogate_measurements.md in docs/plots.
 
     python -m docs.make_plots [--only bands reliability accuracy]
 

@@ -22,7 +22,7 @@ from nnbo_mip.problems.catalogue import registry
 from nnbo_mip.problems.tuning_data import CLASSIFICATION, REGRESSION
 from nnbo_mip.space.abstract import Dimension
 
-PAGE = Path(__file__).parent / "problems.md"
+PAGE = Path(__file__).parent / "guide" / "problems.md"
 
 FUNCTIONS = (
     "forrester",

@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-REPORTED_PACKAGES = ("numpy", "scipy", "torch", "highspy", "pulp", "pyscipopt", "scipydirect")
+REPORTED_PACKAGES = (
+    *("numpy", "scipy", "torch", "highspy", "pulp", "pyscipopt", "gurobipy", "scipydirect"),
+)
 
 # No deadline: the first call of a compiled kernel is slow, and no test is about time. On a
 # build server every run draws the same examples; elsewhere each run draws new ones.

@@ -12,7 +12,8 @@ from nnbo_mip.cli.app import app
 from nnbo_mip.lab.plan.experiment import planned
 from tests.lab.chromium import BROWSER, opened
 
-TUTORIAL = (Path(__file__).parents[1] / "docs" / "tutorial.md").read_text(encoding="utf-8")
+GUIDE = Path(__file__).parents[1] / "docs" / "guide"
+TUTORIAL = (GUIDE / "tutorial.md").read_text(encoding="utf-8")
 
 
 def blocks(language: str) -> list[str]:

@@ -9,6 +9,10 @@ that came, z = (y - m) / s, and Phi and phi the normal's distribution and densit
 
 the last two on average over the values; less is better. The CRPS is in units of y and, as
 errors enter it linearly, forgives a deviation that is far too small; the NLL does not.
+
+References
+----------
+Gneiting and Raftery (2007), CRPS [GneitingRaftery2007].
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ def _mlp(points: FloatArray, values: FloatArray, recipe: Recipe, seed: int) -> l
     for _ in range(recipe.steps):
         optimizer.zero_grad()
         loss = ((_forward(linears, x)[-1][:, 0] - y) ** 2).mean()
-        (loss + MLP_DECAY * _squares(parameters)).backward()  # type: ignore[no-untyped-call]
+        (loss + MLP_DECAY * _squares(parameters)).backward()
         optimizer.step()
     return [_affine(linear, k) for k, linear in enumerate(linears)]
 
@@ -146,7 +146,7 @@ def _nomu(
         spread = torch.exp(-NOMU_EXPONENT * outputs(anywhere)[1].clamp(min=-1.0)).mean()
         loss = ((mean - y) ** 2).sum() + NOMU_SQUARE_WEIGHT * (at_data**2).sum()
         loss = loss + NOMU_EXPONENTIAL_WEIGHT * spread + NOMU_DECAY * _squares(parameters)
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         optimizer.step()
     hidden = recipe.depth
     main_maps = [_affine(linear, k) for k, linear in enumerate(main)]

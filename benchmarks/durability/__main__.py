@@ -176,7 +176,7 @@ def _untimed(value: Any) -> Any:
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line."""
-    made = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    made = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     made.add_argument("--kills", type=int, default=200)
     made.add_argument("--seed", type=int, default=0, help="of the random moments")
     made.add_argument("--json", help="file for the counts")

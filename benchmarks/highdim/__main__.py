@@ -1,7 +1,7 @@
 """Does it optimize functions of many variables? Regions and embeddings, with their proofs.
 
     python -m benchmarks.highdim --quick|--full [--methods A B …] [--problems P …] [--seeds 5]
-        [--time-limit 30] [--store highdim.jsonl] [--jobs 2] [--plot out.png]
+        [--time-limit 30] [--store highdim.db] [--jobs 2] [--plot out.png]
         [--steps METHOD …] [--report]
 
 Runs are kept in the store as soon as they end; the same command goes on where it was killed, and
@@ -19,13 +19,10 @@ from pathlib import Path
 from benchmarks.highdim.cases import CASES, QUICK, QUICK_SEEDS, QUICK_STEPS, WideCase
 from benchmarks.highdim.methods import METHODS, embeds
 from benchmarks.highdim.table import report, steps_table
-from benchmarks.regret.methods import versions_of
 from benchmarks.regret.options import add_run_options, runs_of
 from benchmarks.regret.plot import draw
 from benchmarks.regret.results import Results
-from benchmarks.regret.unit import Unit
 
-SUITE = "highdim"
 SEEDS = 5
 TIME_LIMIT = 30.0
 
@@ -47,8 +44,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     cases = cases_of(options)
     methods = options.methods or list(METHODS)
-    units = units_of(cases, methods, options)
-    runs = runs_of(options, units)
+    runs = runs_of(
+        options,
+        name_of(options),
+        cases,
+        {name: METHODS[name] for name in methods},
+        seeds_of(options),
+        options.time_limit,
+        lambda case, method: fits(CASES[case.label], method),
+    )
     if runs is None:
         return 0
     results = Results(cases, methods, runs)
@@ -75,35 +79,20 @@ def _shortened(case: WideCase) -> WideCase:
     return replace(case, evaluations=end, checkpoints=(case.starts, end))
 
 
-def units_of(
-    cases: Sequence[WideCase], methods: Sequence[str], options: argparse.Namespace
-) -> list[Unit]:
-    """Return all runs, seed after seed; embeddings where there are variables that do not matter."""
+def seeds_of(options: argparse.Namespace) -> range:
+    """Return the seeds that were chosen."""
     given = options.seeds
-    seeds = given if given is not None else QUICK_SEEDS if options.quick else SEEDS
-    versions = {name: versions_of(name, METHODS[name]) for name in methods}
-    return [
-        Unit(
-            suite=SUITE,
-            problem=case.label,
-            method=name,
-            spec=case.spec,
-            starts=0 if embeds(name) else case.starts,
-            evaluations=case.evaluations,
-            seed=seed,
-            time_limit=options.time_limit,
-            runner=METHODS[name].runner,
-            options={
-                **METHODS[name].options,
-                **({"own_starts": case.starts} if embeds(name) else {}),
-            },
-            versions=versions[name],
-        )
-        for seed in range(seeds)
-        for case in cases
-        for name in methods
-        if case.has_idle_variables or not embeds(name)
-    ]
+    return range(given if given is not None else QUICK_SEEDS if options.quick else SEEDS)
+
+
+def name_of(options: argparse.Namespace) -> str:
+    """Return the experiment's name: runs with another limit of time are others."""
+    return f"highdim {options.time_limit:g} s{' quick' if options.quick else ''}"
+
+
+def fits(case: WideCase, method: str) -> bool:
+    """Whether a method is run on a function: embeddings where variables do not matter."""
+    return case.has_idle_variables or not embeds(method)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -115,7 +104,7 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help=f"{len(QUICK)} functions, {QUICK_SEEDS} seed, {QUICK_STEPS} steps",
     )
-    size.add_argument("--full", action="store_true", help="the protocol of docs/benchmarks.md")
+    size.add_argument("--full", action="store_true", help="the protocol of docs/dev/benchmarks.md")
     made.add_argument(
         "--methods",
         nargs="+",

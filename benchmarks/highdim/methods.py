@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from benchmarks.regret.methods import DRAWN, Method
+from benchmarks.regret.methods import DRAWN
 
 FAMILIES = ("gp", "brvfl", "nomu")
 
 WAYS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
-        "": {"region": None},
+        "": {"region": "none"},
         "/trust": {"region": "trust:failures=8"},
         "/few": {"region": "trust:failures=8,coordinates=5"},
-        "/hashed": {"embedding": "hashed:dimension=10", "region": None},
-        "/rembo": {"embedding": "rembo:dimension=6", "region": None},
+        "/hashed": {"embedding": "hashed:dimension=10", "region": "none"},
+        "/rembo": {"embedding": "rembo:dimension=6", "region": "none"},
         "/hashed+trust": {"embedding": "hashed:dimension=10", "region": "trust:failures=8"},
     }
 )
@@ -24,22 +24,17 @@ WAYS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 would not shrink once in 50 evaluations of 100 variables."""
 
 
-def _ours(**options: Any) -> Method:
-    packages = ("nnbo_mip", "numpy", "scipy", "torch")
-    return Method("benchmarks.highdim.ours", options, packages, is_ours=True)
-
-
-OURS: Mapping[str, Method] = MappingProxyType(
+OURS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
-        f"{family}{way}": _ours(surrogate=family, **options)
+        f"{family}{way}": {"surrogate": family, **options}
         for family in FAMILIES
         for way, options in WAYS.items()
     }
 )
 
-METHODS: Mapping[str, Method] = MappingProxyType({**OURS, **DRAWN})
+METHODS: Mapping[str, Mapping[str, Any] | None] = MappingProxyType({**OURS, **DRAWN})
 
 
 def embeds(name: str) -> bool:
     """Whether a method searches through an embedding."""
-    return "embedding" in METHODS[name].options
+    return "embedding" in (METHODS[name] or ())

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.highdim.cases import WideCase
-from benchmarks.regret.results import Results
-from benchmarks.regret.store import Run
+from benchmarks.regret.results import Results, Run
 from benchmarks.regret.table import markdown
 
 PARTS = 5
@@ -55,7 +54,7 @@ def proofs_table(cases: Sequence[WideCase], results: Results) -> str:
         for method in results.methods:
             runs = list(results.runs(case, method).values())
             steps = [step for run in runs for step in chosen(run)]
-            if not any("gap" in step for step in steps):
+            if not steps:
                 continue
             statuses = Counter(step["status"] for step in steps)
             fifths = [[part for run in runs for part in fifth(run, k)] for k in range(PARTS)]
@@ -64,12 +63,12 @@ def proofs_table(cases: Sequence[WideCase], results: Results) -> str:
                     case.label,
                     method,
                     str(len(steps)),
-                    f"{np.median([step['wall'] for step in steps]):.3g}",
-                    f"{np.median([step['fit'] for step in steps]):.3g}",
-                    f"{np.median([step['inner'] for step in steps]):.3g}",
+                    f"{np.median([step['ask_seconds'] for step in steps]):.3g}",
+                    f"{np.median([step['fit_seconds'] for step in steps]):.3g}",
+                    f"{np.median([step['seconds'] for step in steps]):.3g}",
                     ", ".join(f"{count} {status}" for status, count in statuses.most_common()),
                     " / ".join(_median(part, "gap", math.inf) for part in fifths),
-                    " / ".join(_median(part, "region", math.nan) for part in fifths),
+                    " / ".join(_median(part, "side", math.nan) for part in fifths),
                 ]
             )
     head = ["function", "method", "steps", "wall", "fit", "inner", "statuses", "gaps", "sides"]
@@ -90,8 +89,8 @@ def steps_table(case: WideCase, method: str, results: Results) -> str:
             f"{run.y[place - 1]:.4g}",
             f"{best[place - 1]:.4g}",
             step.get("status", ""),
-            *(_number(step.get(name)) for name in ("value", "bound", "gap", "region")),
-            _number(step.get("wall")),
+            *(_number(step.get(name)) for name in ("value", "bound", "gap", "side")),
+            _number(step.get("ask_seconds")),
         ]
         for place, step in enumerate(run.steps, first + 1)
     ]

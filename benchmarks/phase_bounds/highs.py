@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import highspy
 
 VIOLATION = 1e-9
-OPTIONS = {
+OPTIONS: dict[str, bool | int | str] = {
     "output_flag": False,
     "presolve": "off",
     "threads": 1,

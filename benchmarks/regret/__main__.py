@@ -1,7 +1,7 @@
 """Does it optimize? Our methods against those of others, from shared starts.
 
     python -m benchmarks.regret --quick|--full [--suite functions|ax] [--methods A B …]
-        [--problems P …] [--seeds 10] [--store regret.jsonl] [--jobs 2] [--plot out.png]
+        [--problems P …] [--seeds 10] [--store regret.db] [--jobs 2] [--plot out.png]
         [--report]
 
 Runs are kept in the store as soon as they end; the same command goes on where it was killed, and
@@ -12,19 +12,19 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.regret.ax import score_table
 from benchmarks.regret.families import families_report
-from benchmarks.regret.methods import METHODS, PEERS, versions_of
+from benchmarks.regret.methods import BEYOND_FEW, METHODS, PEERS
 from benchmarks.regret.options import add_run_options, runs_of
 from benchmarks.regret.plot import SHOWN, draw
 from benchmarks.regret.problems import QUICK, QUICK_SEEDS, QUICK_STEPS, SUITES, Case
 from benchmarks.regret.results import Results
 from benchmarks.regret.table import report
-from benchmarks.regret.unit import Unit
+from nnbo_mip.loop.settings.defaults import SOME_INPUTS
 
 SEEDS = 10
 TIME_LIMIT = 5.0
@@ -34,8 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run what is missing, and print the table."""
     options = parser().parse_args(arguments)
     cases, methods = cases_of(options), methods_of(options)
-    units = units_of(options.suite, cases, methods, seeds_of(options))
-    runs = runs_of(options, units)
+    chosen = {name: METHODS[name] for name in methods}
+    name = f"{options.suite} quick" if options.quick else options.suite
+    runs = runs_of(options, name, cases, chosen, seeds_of(options), TIME_LIMIT, fits)
     if runs is None:
         return 0
     results = Results(cases, methods, runs)
@@ -70,37 +71,15 @@ def cases_of(options: argparse.Namespace) -> list[Case]:
     return cases
 
 
+def fits(case: Case, method: str) -> bool:
+    """Whether a method is another one than the default on a function."""
+    return method != BEYOND_FEW or case.problem.dimension <= SOME_INPUTS
+
+
 def seeds_of(options: argparse.Namespace) -> range:
     """Return the seeds that were chosen."""
     given = options.seeds
     return range(given if given is not None else QUICK_SEEDS if options.quick else SEEDS)
-
-
-def units_of(
-    suite: str, cases: Sequence[Case], methods: Sequence[str], seeds: Sequence[int]
-) -> list[Unit]:
-    """Return all runs, seed after seed, so that a part of them is a fair part."""
-    versions: Mapping[str, Mapping[str, str]] = {
-        name: versions_of(name, METHODS[name]) for name in methods
-    }
-    return [
-        Unit(
-            suite=suite,
-            problem=case.label,
-            method=name,
-            spec=case.spec,
-            starts=case.starts,
-            evaluations=case.evaluations,
-            seed=seed,
-            time_limit=TIME_LIMIT,
-            runner=METHODS[name].runner,
-            options=METHODS[name].options,
-            versions=versions[name],
-        )
-        for seed in seeds
-        for case in cases
-        for name in methods
-    ]
 
 
 def parser() -> argparse.ArgumentParser:
@@ -112,7 +91,7 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help=f"{len(QUICK)} functions, {QUICK_SEEDS} seeds, {QUICK_STEPS} steps",
     )
-    size.add_argument("--full", action="store_true", help="the protocol of docs/benchmarks.md")
+    size.add_argument("--full", action="store_true", help="the protocol of docs/dev/benchmarks.md")
     made.add_argument("--suite", choices=SUITES, default="functions")
     made.add_argument(
         "--methods",

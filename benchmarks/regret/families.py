@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from benchmarks.regret.methods import DEFAULT, FAMILIES
+from benchmarks.regret.methods import BEYOND_FEW, DEFAULT, FAMILIES
 from benchmarks.regret.problems import FEW_INPUTS, Case
 from benchmarks.regret.results import Results
 from benchmarks.regret.statistics import log10
@@ -72,7 +72,7 @@ def _pair_cells(results: Results, family: str, cases: Sequence[Case]) -> list[st
     """Return how exact runs compare with those of lbfgs; empty where none have the same seed."""
     differences, worse = [], []
     for case in cases:
-        exact, multistart = _exact_of(family, case), f"{family}/lbfgs"
+        exact, multistart = _exact_of(results, family, case), f"{family}/lbfgs"
         if exact is None:
             continue
         seeds = results.shared_seeds(case, [exact, multistart])
@@ -94,8 +94,10 @@ def _methods_of(results: Results, family: str) -> list[str]:
     return [name for name in results.methods if name.split("/")[0] == family]
 
 
-def _exact_of(family: str, case: Case) -> str | None:
+def _exact_of(results: Results, family: str, case: Case) -> str | None:
     """Return the method with this family's exact maximizer, None where there is none."""
-    if family != "gp":
-        return f"{family}/auto"
-    return DEFAULT if case.problem.dimension <= SOME_INPUTS else None
+    own, is_small = f"{family}/auto", case.problem.dimension <= SOME_INPUTS
+    is_default = is_small if family == "gp" else own == BEYOND_FEW and not is_small
+    if is_default and not results.runs(case, own):
+        return DEFAULT
+    return None if family == "gp" else own

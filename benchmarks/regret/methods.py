@@ -1,106 +1,46 @@
-"""The methods: what runs each of them, with which options, and on which packages it rests."""
+"""The methods: tables of an experiment's file."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
 from typing import Any
+
+from nnbo_mip.lab.plan.methods import BASELINES
 
 DEFAULT = "default"
 """`nm.optimize` with no option chosen: with the exact maximizer, a Gaussian process up to six
 inputs, so that there is no other method of these two, and the RVFL network beyond."""
 
+BEYOND_FEW = "brvfl/auto"
+"""What the default is beyond six inputs, where it is not run a second time."""
+
 RANDOM = "random"
 
+FAMILIES = ("nomu", "deep_ensemble", "brvfl", "gp")
 
-@dataclass(frozen=True)
-class Method:
-    """A method of the benchmark.
-
-    Parameters
-    ----------
-    runner : str
-        Module with ``begin(task, **options)``.
-    options : mapping
-        JSON-able.
-    packages : tuple of str
-        Whose versions its runs depend on.
-    extra : str
-        Extra of this project that installs them; empty where nothing is needed.
-    is_ours : bool
-    """
-
-    runner: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-    packages: tuple[str, ...] = ()
-    extra: str = ""
-    is_ours: bool = False
-
-    def versions(self) -> dict[str, str]:
-        """Return the versions of its packages; `PackageNotFoundError` if one is missing."""
-        return {package: version(package) for package in self.packages}
-
-
-def ours(**options: Any) -> Method:
-    """Return a configuration of `nm.BayesianOptimizer`."""
-    packages = ("nnbo_mip", "numpy", "scipy", "torch")
-    return Method("benchmarks.regret.ours", options, packages, is_ours=True)
-
-
-def peer(module: str, *packages: str, **options: Any) -> Method:
-    """Return a method of somebody else, a module of `benchmarks.peers`."""
-    return Method(f"benchmarks.peers.{module}", options, packages, extra="peers-bo")
-
-
-def drawn(kind: str) -> Method:
-    """Return points that no model chooses."""
-    return Method("benchmarks.regret.drawn", {"kind": kind}, ("numpy", "scipy"))
-
-
-FAMILIES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
-    {
-        "nomu": {"surrogate": "nomu"},
-        "deep_ensemble": {"surrogate": "deep_ensemble"},
-        "brvfl": {"surrogate": "brvfl"},
-        "gp": {"surrogate": "gp"},
-    }
-)
-"""Options of `nm.BayesianOptimizer` for each family."""
-
-OURS: Mapping[str, Method] = MappingProxyType(
-    {DEFAULT: ours()}
+OURS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {DEFAULT: {}}
     | {
-        f"{family}/{maximizer}": ours(**options, maximizer=maximizer)
-        for family, options in FAMILIES.items()
+        f"{family}/{maximizer}": {"surrogate": family, "maximizer": maximizer}
+        for family in FAMILIES
         for maximizer in ("auto", "lbfgs")
         if (family, maximizer) != ("gp", "auto")
     }
 )
 
-PEERS: Mapping[str, Method] = MappingProxyType(
+PEERS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
-        "botorch": peer("botorch_loop", "botorch", "gpytorch", "torch"),
-        "optuna-tpe": peer("optuna_samplers", "optuna", sampler="tpe"),
-        "optuna-gp": peer("optuna_samplers", "optuna", "torch", "scipy", sampler="gp"),
-        "smac": peer("smac_facades", "smac", "scikit-learn", facade="blackbox"),
-        "smac-hpo": peer("smac_facades", "smac", "scikit-learn", facade="hpo"),
+        "botorch": {"peer": "botorch"},
+        "optuna-tpe": {"peer": "optuna:sampler=tpe"},
+        "optuna-gp": {"peer": "optuna:sampler=gp"},
+        "smac": {"peer": "smac:facade=blackbox"},
+        "smac-hpo": {"peer": "smac:facade=hpo"},
+        "cma": {"peer": "cma"},
     }
 )
 
-DRAWN: Mapping[str, Method] = MappingProxyType({RANDOM: drawn("uniform"), "sobol": drawn("sobol")})
+DRAWN: Mapping[str, None] = MappingProxyType(dict.fromkeys(BASELINES))
 
-METHODS: Mapping[str, Method] = MappingProxyType({**OURS, **PEERS, **DRAWN})
-
-
-def versions_of(name: str, method: Method) -> dict[str, str]:
-    """Return the versions of a method's packages, or end with a sentence that says what to do."""
-    try:
-        return method.versions()
-    except PackageNotFoundError as error:
-        extra = f"[{method.extra}]" if method.extra else ""
-        raise SystemExit(
-            f"the method {name!r} needs the package {error.name}, which is not installed; "
-            f"install nnbo_mip{extra}, or choose other methods with --methods."
-        ) from error
+METHODS: Mapping[str, Mapping[str, Any] | None] = MappingProxyType({**OURS, **PEERS, **DRAWN})
+"""Their labels with the keys of their tables; None for a baseline of the lab."""

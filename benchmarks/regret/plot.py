@@ -16,6 +16,7 @@ from benchmarks.regret.statistics import FLOOR
 from nnbo_mip.lab.statistics.intervals import bootstrapped
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 COLUMNS = 4
@@ -59,7 +60,7 @@ def draw(results: Results, path: Path, methods: Sequence[str] = SHOWN) -> None:
         _draw_panel(panel, results, case, shown)
     for panel in panels[len(cases) :]:
         panel.set_axis_off()
-    lines: dict[str, object] = {}
+    lines: dict[str, Artist] = {}
     for panel in panels[: len(cases)]:
         handles, labels = panel.get_legend_handles_labels()
         lines |= dict(zip(labels, handles, strict=True))
@@ -97,8 +98,8 @@ def _draw_panel(panel: Axes, results: Results, case: Case, methods: Sequence[str
     panel.set_title(f"{case.label}, d = {case.problem.dimension}", fontsize=10)
     panel.grid(True, which="major", linewidth=0.4, alpha=0.5)
     panel.tick_params(labelsize=8, which="both")
-    low, high = panel.get_ylim()
-    within_a_decade = high < 10.0 * low
+    bottom, top = panel.get_ylim()
+    within_a_decade = top < 10.0 * bottom
     panel.yaxis.set_minor_formatter(
         StrMethodFormatter("{x:g}") if within_a_decade else NullFormatter()
     )

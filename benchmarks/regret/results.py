@@ -1,9 +1,12 @@
-"""Finished runs by function and method: regrets of all seeds, and who is the best peer."""
+"""Runs of a store by function and method: regrets of all seeds, and who is the best peer."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,8 +14,98 @@ import numpy as np
 from benchmarks.regret.methods import OURS, PEERS
 from benchmarks.regret.problems import Case
 from benchmarks.regret.statistics import Difference, traces
-from benchmarks.regret.store import Run
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.lab.store.results import Results as Stored
+from nnbo_mip.lab.store.results import experiments
+
+STEP = (
+    "status",
+    "value",
+    "bound",
+    "gap",
+    "seconds",
+    "fit_seconds",
+    "ask_seconds",
+    "time_limited",
+    "message",
+    "side",
+)
+"""Columns of steps that are shown."""
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What came out of one method on one function with one seed.
+
+    Parameters
+    ----------
+    problem, method : str
+        Labels.
+    seed : int
+    y : list of float
+        All values in order, starts first; to be minimized.
+    steps : list of dict
+        One for each point that a method chose; None for what is not finite.
+    status : {"finished", "failed", "planned"}
+    code : str
+        Commit of the working tree, for reference.
+    """
+
+    problem: str
+    method: str
+    seed: int
+    y: list[float] = field(default_factory=list)
+    steps: list[dict[str, Any]] = field(default_factory=list)
+    status: str = "finished"
+    code: str = ""
+
+    @property
+    def label(self) -> tuple[str, str, int]:
+        """Problem, method and seed."""
+        return self.problem, self.method, self.seed
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it need not be run again."""
+        return self.status == "finished"
+
+
+def read_runs(store: Path, experiment: str) -> list[Run]:
+    """Return the runs of an experiment; none where the store has it not."""
+    if not store.exists() or experiment not in [one.name for one in experiments(store)]:
+        return []
+    stored = Stored.open(store, experiment)
+    units, observed, steps = stored.units, stored.observations, stored.steps
+    codes = {
+        number: stored.environment(number).get("commit", "")
+        for number in set(units["environment"].tolist())
+        if not math.isnan(number)
+    }
+    columns = {name: steps[name].tolist() for name in STEP}
+    runs = []
+    for unit in units.rows():
+        mine = slice(*np.searchsorted(observed["unit"], [unit["unit"], unit["unit"] + 1]))
+        first, last = np.searchsorted(steps["unit"], [unit["unit"], unit["unit"] + 1])
+        sign = 1.0 if unit["direction"] == "minimize" else -1.0
+        chosen = [{name: _plain(columns[name][k]) for name in STEP} for k in range(first, last)]
+        code = codes.get(unit["environment"], "")
+        runs.append(
+            Run(
+                unit["problem"],
+                unit["method"],
+                unit["instance"],
+                (sign * observed["y"][mine]).tolist(),
+                chosen,
+                unit["status"],
+                code,
+            )
+        )
+    return runs
+
+
+def _plain(value: Any) -> Any:
+    """Return None for what is not finite."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 class Results:
@@ -33,11 +126,10 @@ class Results:
         self._runs: dict[tuple[str, str], dict[int, Run]] = {}
         self._errors: list[Run] = []
         for run in runs:
-            unit = run.unit
-            if not run.is_done or not run.y:
+            if not run.is_done:
                 self._errors.append(run)
                 continue
-            self._runs.setdefault((unit.problem, unit.method), {})[unit.seed] = run
+            self._runs.setdefault((run.problem, run.method), {})[run.seed] = run
         present = {method for _, method in self._runs}
         self.methods = tuple(method for method in methods if method in present)
         self.ours = tuple(method for method in self.methods if method in OURS)
@@ -49,7 +141,7 @@ class Results:
     def errors(self, case: Case, method: str) -> int:
         """Return how many runs ended in an error."""
         place = case.label, method
-        return sum((run.unit.problem, run.unit.method) == place for run in self._errors)
+        return sum((run.problem, run.method) == place for run in self._errors)
 
     def steps(self, case: Case, method: str) -> list[dict[str, Any]]:
         """Return what was recorded of all steps."""

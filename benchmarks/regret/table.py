@@ -87,30 +87,30 @@ def steps_table(results: Results) -> str:
         [method, name, *_step_cells(results, method, cases)]
         for method in results.methods
         for name, cases in groups.items()
-        if cases
+        if any(results.steps(case, method) for case in cases)
     ]
     head = ["method", "functions", "steps", "wall median", "wall 95 %", "fit", "inner", "statuses"]
-    head += ["median gap", "cut by time", "with a message", "runs cut", "errors"]
+    head += ["median gap", "cut by time", "with a message", "errors"]
     return markdown(head, rows)
 
 
 def _step_cells(results: Results, method: str, cases: Sequence[Case]) -> list[str]:
     """Return what is said of the steps of a method on some functions."""
     steps = [step for case in cases for step in results.steps(case, method)]
-    runs = [run for case in cases for run in results.runs(case, method).values()]
-    wall = _numbers(steps, "wall")
-    statuses = Counter(step["status"] for step in steps if "status" in step)
+    wall = _numbers(steps, "ask_seconds")
+    is_ours = method in results.ours
+    statuses = Counter(step["status"] for step in steps if is_ours)
+    parts = steps if any(step["fit_seconds"] for step in steps) else []  # else it does not say
     return [
         str(len(steps)),
         _seconds(wall, 0.5),
         _seconds(wall, 0.95),
-        _seconds(_numbers(steps, "fit"), 0.5),
-        _seconds(_numbers(steps, "inner"), 0.5),
+        _seconds(_numbers(parts, "fit_seconds"), 0.5),
+        _seconds(_numbers(parts, "seconds"), 0.5),
         ", ".join(f"{count} {status}" for status, count in statuses.most_common()),
         _median_gap(steps),
-        str(sum(bool(step["time_limited"]) for step in steps)) if statuses else "",
+        str(sum(bool(step["time_limited"]) for step in steps)) if is_ours else "",
         str(sum(bool(step.get("message")) for step in steps)),
-        str(sum(run.status == "time-out" for run in runs)),
         str(sum(results.errors(case, method) for case in cases)),
     ]
 
@@ -166,7 +166,7 @@ def _numbers(steps: Iterable[dict[str, Any]], name: str) -> list[float]:
 
 def _median_gap(steps: Iterable[dict[str, Any]]) -> str:
     """Return the median gap if anything was proven; a step without a proof counts as infinite."""
-    gaps = [math.inf if step["gap"] is None else step["gap"] for step in steps if "gap" in step]
+    gaps = [math.inf if step["gap"] is None else step["gap"] for step in steps]
     return f"{np.median(gaps):.2g}" if gaps and min(gaps) < math.inf else ""
 
 

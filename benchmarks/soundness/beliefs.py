@@ -147,10 +147,10 @@ def _values(rng: np.random.Generator, shape: str, X: FloatArray) -> FloatArray:
 
 def _in_units(rng: np.random.Generator, units: str, y: FloatArray) -> FloatArray:
     if units == "offset":
-        return y + 10.0 ** float(rng.integers(2, 13))
+        return y + float(10.0 ** float(rng.integers(2, 13)))
     if units in ("large", "small"):
         exponent = float(rng.integers(3, 41))
-        return y * 10.0 ** (exponent if units == "large" else -exponent)
+        return y * float(10.0 ** (exponent if units == "large" else -exponent))
     if units == "outlier":
         return np.append(y[1:], y[0] - 10.0 ** float(rng.integers(2, 12)))
     if units == "narrow":

@@ -158,7 +158,7 @@ def best_budget(runs: Sequence[Runs], common: Sequence[int]) -> Runs:
     return min(runs, key=upper)
 
 
-def instances(runs: Sequence[Runs], published: int) -> Extent:
+def instances(runs: Sequence[Runs], published: int | None) -> Extent:
     """Return how many instances methods have."""
     numbers = [len(one.finals) for one in runs]
     return Extent(min(numbers), max(numbers), published)

@@ -38,7 +38,7 @@ from nnbo_mip.maximizers.comparison import MISS
 GP, NETS = "E004-1, Gaussian process, default kernel", "E004-1, small nets"
 LIBRARY = "E004-1, Gaussian process"
 READINGS = {GP: "amplitude 1", LIBRARY: "amplitude searched"}
-"""What "default parameters" may mean; docs/results.md says what speaks for the first."""
+"""What "default parameters" may mean; docs/dev/results.md says what speaks for the first."""
 
 NOMU_RULES, GP_RULES = "E004-2, NOMU on Forrester", "E004-2, Gaussian process"
 TWO_INPUTS, FIVE_INPUTS = "E004-3, Gaussian process", "E004-4, small nets"

@@ -1,4 +1,4 @@
-"""The tables of docs/results.md, from the stores of the experiments of benchmarks/sources.
+"""The tables of docs/dev/results.md, from the stores of the experiments of benchmarks/sources.
 
     python -m benchmarks.sources.results [results/*.db]
 
@@ -26,7 +26,7 @@ from benchmarks.sources.published import BUDGETS, FACTORS_GP, MEANS_1D, MEANS_2D
 from benchmarks.sources.runs import Runs, gathered, kept, merged, read
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGE, DATA = DOCS / "results.md", DOCS / "plots" / "sources.json"
+PAGE, DATA = DOCS / "dev" / "results.md", DOCS / "plots" / "sources.json"
 
 END = "<!-- end -->"
 

@@ -16,6 +16,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
@@ -28,6 +29,8 @@ from benchmarks.training.rows import Row, cpu_seconds, duration, markdown, media
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.surrogates import create
 from nnbo_mip.surrogates.ensembles.deep_ensemble import DeepEnsemble
+from nnbo_mip.surrogates.ensembles.mc_dropout import McDropout
+from nnbo_mip.surrogates.nomu.nomu import Nomu
 
 BATCH_GAIN = 3.0
 REFIT_LIMIT, EVIDENCE_LIMIT = 0.020, 0.100
@@ -43,9 +46,9 @@ def ensemble_rows() -> list[Row]:
         together = DeepEnsemble(hidden=hidden)
         alone = [replace(together, n_members=1, seed=seed) for seed in range(5)]
         batched, sequential, plain = median_cpu_seconds(
-            lambda together=together: together.fit(X, y),
-            lambda alone=alone: [made.fit(X, y) for made in alone],
-            lambda together=together: _plain_ensemble(together, X, y),
+            partial(together.fit, X, y),
+            partial(_fit_in_turn, alone, X, y),
+            partial(_plain_ensemble, together, X, y),
         )
         default = hidden == DeepEnsemble().hidden
         for rival, seconds in (("fits of one member", sequential), ("torch modules", plain)):
@@ -55,6 +58,11 @@ def ensemble_rows() -> list[Row]:
             target = f">= {BATCH_GAIN:g} times" if default else ""
             rows.append(Row(what, reached, target, gain >= BATCH_GAIN if default else None))
     return rows
+
+
+def _fit_in_turn(members: Sequence[DeepEnsemble], X: FloatArray, y: FloatArray) -> None:
+    for member in members:
+        member.fit(X, y)
 
 
 def _plain_ensemble(options: DeepEnsemble, X: FloatArray, y: FloatArray) -> None:
@@ -72,7 +80,7 @@ def _plain_ensemble(options: DeepEnsemble, X: FloatArray, y: FloatArray) -> None
         for _ in range(options.epochs):
             optimizer.zero_grad()
             loss = (net(u) - v).square().mean()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             optimizer.step()
 
 
@@ -107,6 +115,7 @@ def thesis_rows(spec: str, weights: int, predictions: int = 1000, **options: Any
     probes = np.linspace(-1.0, 1.0, predictions)[:, None]
     predicting = 1000.0 / predictions * cpu_seconds(lambda: belief.predict(probes, return_std=True))
     errors = [np.sqrt(np.mean((fitted.mean(X) - y) ** 2)) for fitted in (started, belief)]
+    assert isinstance(short, DeepEnsemble | McDropout | Nomu)
     counted = short.count_parameters(1)
     finite = bool(np.isfinite(belief.std(probes[:50])).all())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
@@ -144,15 +153,15 @@ def data(function: str, n: int, d: int) -> tuple[FloatArray, FloatArray]:
     return X, FUNCTIONS[function](X)
 
 
-DROPOUT = {"spec": "mc_dropout", "weights": 4_200_449, "hidden": (1024, 2048, 1024)}
+DROPOUT = partial(thesis_rows, "mc_dropout", 4_200_449, hidden=(1024, 2048, 1024))
 
 GROUPS: Mapping[str, Callable[[], list[Row]]] = MappingProxyType(
     {
         "ensemble": ensemble_rows,
         "nomu": nomu_rows,
         "thesis-nomu": lambda: thesis_rows("nomu", 4_205_570, hidden=(1024, 1024, 1024)),
-        "thesis-dropout": lambda: thesis_rows(**DROPOUT, p=0.2, passes=10),
-        "thesis-dropout-500": lambda: thesis_rows(**DROPOUT, predictions=100, p=0.5, passes=500),
+        "thesis-dropout": lambda: DROPOUT(p=0.2, passes=10),
+        "thesis-dropout-500": lambda: DROPOUT(predictions=100, p=0.5, passes=500),
         "thesis-ensemble": lambda: thesis_rows("deep_ensemble", 3_944_965, hidden=(256, 1024, 512)),
         "brvfl": brvfl_rows,
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,8 +11,7 @@ from benchmarks.certify.functions import FUNCTIONS
 from benchmarks.training.nomu_ways import by_hand, by_modules
 from benchmarks.training.rows import Row, duration, median_cpu_seconds
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.surrogates import create
-from nnbo_mip.surrogates.nomu.nomu import Nomu
+from nnbo_mip.surrogates.nomu.nomu import Nomu, thesis
 
 SHIPPED = Nomu(hidden=(64, 64))
 POINTS, INPUTS = 50, 5
@@ -45,15 +44,15 @@ def nomu_rows(
     """
     described = f"nomu {shipped.hidden}, n = {points}, d = {INPUTS}"
     rows = [*_time_rows(shipped, points, described)]
-    own = errors(lambda seed: replace(shipped, seed=seed), points, seeds)
+    own = errors(shipped, points, seeds)
     rivals = {
         f"the same options and {many_epochs} epochs": replace(shipped, epochs=many_epochs),
-        f"the preset of the source, {many_epochs} epochs": create(
-            "nomu:thesis", hidden=shipped.hidden, epochs=many_epochs
+        f"the preset of the source, {many_epochs} epochs": thesis(
+            hidden=shipped.hidden, epochs=many_epochs
         ),
     }
     for rival, options in rivals.items():
-        theirs = errors(lambda seed, options=options: replace(options, seed=seed), points, seeds)
+        theirs = errors(options, points, seeds)
         ratios = np.exp(np.log(own / theirs).mean(axis=1))
         overall = float(np.exp(np.log(ratios).mean()))
         each = ", ".join(f"{f} {r:.3f}" for f, r in zip(FITTED, ratios, strict=True))
@@ -68,7 +67,7 @@ def nomu_rows(
     return rows
 
 
-def errors(make: Callable[[int], Nomu], points: int, seeds: Sequence[int]) -> FloatArray:
+def errors(options: Nomu, points: int, seeds: Sequence[int]) -> FloatArray:
     """Return root mean square errors (functions, seeds) at fresh points, relative to y's std."""
     table = np.empty((len(FITTED), len(seeds)))
     for row, name in enumerate(FITTED):
@@ -77,7 +76,7 @@ def errors(make: Callable[[int], Nomu], points: int, seeds: Sequence[int]) -> Fl
             X = random.uniform(-1.0, 1.0, (points, INPUTS))
             fresh = random.uniform(-1.0, 1.0, (FRESH_POINTS, INPUTS))
             wanted = FUNCTIONS[name](fresh)
-            belief = make(seed).fit(X, FUNCTIONS[name](X))
+            belief = replace(options, seed=seed).fit(X, FUNCTIONS[name](X))
             misses = belief.mean(fresh) - wanted
             table[row, column] = np.sqrt(np.mean(misses**2)) / wanted.std()
     return table

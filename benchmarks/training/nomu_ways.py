@@ -55,7 +55,7 @@ def by_modules(options: Nomu, X: FloatArray, v: FloatArray) -> float:
         pushed = raw(torch.cat([main(anywhere), side(anywhere)], dim=1))
         loss = (mean(h) - target).square().sum() + options.pi_sqr * at_data.square().sum()
         loss = loss + options.pi_exp * (-options.c_exp * pushed).exp().mean()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         optimizer.step()
         value = loss.item()
     return value

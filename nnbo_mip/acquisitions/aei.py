@@ -1,4 +1,9 @@
-"""Augmented expected improvement, for noisy observations."""
+"""Augmented expected improvement, for noisy observations.
+
+References
+----------
+Huang et al. (2006), augmented expected improvement [Huang2006a].
+"""
 
 from __future__ import annotations
 

@@ -13,6 +13,10 @@ mu and s2 being the mean and the variance of the process that have the largest l
                   s2 = (z - mu)^T S^-1 (z - mu) / (n + 1),  mu = (1^T S^-1 z) / (1^T S^-1 1).
 
 Both are climbed over x and the logarithms of the length-scales together; PyTorch differentiates.
+
+References
+----------
+Jones (2001), the conditional likelihood of one-stage criteria [Jones2001].
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""Expected improvement."""
+"""Expected improvement.
+
+References
+----------
+Mockus et al. (1978), expected improvement [Mockus1978].
+Jones et al. (1998), its closed form [Jones1998].
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Expected improvement of a mixture, exactly."""
+"""Expected improvement of a mixture, exactly.
+
+References
+----------
+Kruse (2022), mixtures as surrogates, with improvement by samples [Kruse2022].
+"""
 
 from __future__ import annotations
 

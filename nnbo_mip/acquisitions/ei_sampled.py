@@ -1,4 +1,9 @@
-"""Expected improvement of a mixture, by samples of its components."""
+"""Expected improvement of a mixture, by samples of its components.
+
+References
+----------
+Kruse (2022), expected improvement of mixtures by samples [Kruse2022].
+"""
 
 from __future__ import annotations
 

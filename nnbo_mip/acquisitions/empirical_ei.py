@@ -1,4 +1,9 @@
-"""Expected improvement counted over members or draws, whatever their distribution."""
+"""Expected improvement counted over members or draws, whatever their distribution.
+
+References
+----------
+Aryan (2020), improvement counted over an ensemble [Aryan2020].
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The share of members or draws that improve."""
+"""The share of members or draws that improve.
+
+References
+----------
+Aryan (2020), improvement counted over an ensemble [Aryan2020].
+"""
 
 from __future__ import annotations
 

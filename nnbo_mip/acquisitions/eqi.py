@@ -1,4 +1,9 @@
-"""Expected quantile improvement, for noisy observations."""
+"""Expected quantile improvement, for noisy observations.
+
+References
+----------
+Picheny et al. (2013), expected quantile improvement [Picheny2013].
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,11 @@ A value y* beyond the best one is taken to be attained somewhere, and the place 
 observations make that most likely is next. `GpCl` maximizes the likelihood of the observations
 given that value, `GoalSeeking` the likelihood of the observations and the value together, each
 over x and the length-scales (`conditional_likelihood`). The belief has no part in it.
+
+References
+----------
+Jones (2001), one-stage criteria, goal seeking [Jones2001].
+Aryan (2020), the version that is implemented [Aryan2020].
 """
 
 from __future__ import annotations
@@ -133,7 +138,10 @@ class GpCl(OneStage):
 
 @dataclass(frozen=True)
 class GoalSeeking(OneStage):
-    """The place of y* that makes observations and y* most likely together; options: `OneStage`."""
+    """The place of y* that makes observations and y* most likely together; options: `OneStage`.
+
+    Experimental: a method of research, which may change or go.
+    """
 
     name: ClassVar[str] = "goal_seeking"
 

@@ -1,4 +1,9 @@
-"""The logarithm of expected improvement: its maximizers, without its vanishing gradients."""
+"""The logarithm of expected improvement: its maximizers, without its vanishing gradients.
+
+References
+----------
+Ament et al. (2023), the logarithm of expected improvement [Ament2023].
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Max-value entropy search with one value of the optimum."""
+"""Max-value entropy search with one value of the optimum.
+
+References
+----------
+Wang and Jegelka (2017), max-value entropy search [WangJegelka2017].
+"""
 
 from __future__ import annotations
 

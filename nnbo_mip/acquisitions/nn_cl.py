@@ -8,6 +8,10 @@ place x,
 
 in standardized values, and x is next. Adam moves weights and places; places stay in the box.
 Several networks with places of their own are trained side by side, and the least loss wins.
+
+References
+----------
+Aryan (2020), conditional MAP with a network [Aryan2020].
 """
 
 from __future__ import annotations
@@ -33,6 +37,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class NnCl(Criterion):
     """The place of E[y*] at which a network fits best; see the module.
+
+    Experimental: a method of research, which may change or go.
 
     Parameters
     ----------
@@ -156,7 +162,7 @@ class JointTraining:
         for _ in range(options.steps):
             optimizer.zero_grad(set_to_none=True)
             loss = self._losses(self.places, options.ridge, options.lasso).sum()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             optimizer.step()
             schedule.step()
             with torch.no_grad():

@@ -12,6 +12,10 @@ gumbel  from the marginals of the belief at random points x_i, as if independent
 
 A value that was found is no larger than the optimum of the draw; where that matters, an exact
 maximizer's `optimum` can be given instead.
+
+References
+----------
+Wang and Jegelka (2017), sampling the maximum, by draws or a Gumbel distribution [WangJegelka2017].
 """
 
 from __future__ import annotations

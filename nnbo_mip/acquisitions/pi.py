@@ -1,4 +1,9 @@
-"""Probability of improvement."""
+"""Probability of improvement.
+
+References
+----------
+Kushner (1964), probability of improvement [Kushner1964].
+"""
 
 from __future__ import annotations
 

@@ -8,6 +8,11 @@ function behind it (`Belief.latent`), of which it is a rising function:
 
 The second is the probability that a normal variable is positive; the family puts into its std what
 makes this the probability of a good point (`nnbo_mip.surrogates.ratios.boggn`).
+
+References
+----------
+Bergstra et al. (2011), expected improvement as a density ratio [Bergstra2011].
+Tiao et al. (2021), BORE [Tiao2021].
 """
 
 from __future__ import annotations

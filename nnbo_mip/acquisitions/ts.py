@@ -1,4 +1,9 @@
-"""Thompson sampling: one function that the belief holds possible."""
+"""Thompson sampling: one function that the belief holds possible.
+
+References
+----------
+Thompson (1933), Thompson sampling [Thompson1933].
+"""
 
 from __future__ import annotations
 

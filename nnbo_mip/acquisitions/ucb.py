@@ -1,4 +1,10 @@
-"""Upper confidence bound."""
+"""Upper confidence bound.
+
+References
+----------
+Cox and John (1992), lower confidence bounds [CoxJohn1992].
+Srinivas et al. (2010), GP-UCB [Srinivas2010].
+"""
 
 from __future__ import annotations
 

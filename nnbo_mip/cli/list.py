@@ -1,4 +1,4 @@
-"""The command ``nnbo-mip list``: which problems, surrogates, acquisitions, … there are."""
+"""The command ``nnbo-mip list``: what can be chosen by name, one line each."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ CATALOGUES = {
     "surrogates": "nnbo_mip.surrogates.base.families",
     "acquisitions": "nnbo_mip.acquisitions.base.catalogue",
     "maximizers": "nnbo_mip.maximizers.base.catalogue",
+    "embeddings": "nnbo_mip.loop.embeddings.embeddings",
     "backends": "nnbo_mip.exact.backends.catalogue",
+    "peers": "nnbo_mip.lab.peers.catalogue",
 }
 
 
@@ -35,14 +37,15 @@ def list_names(
         str,
         typer.Argument(
             help="What is listed.",
-            metavar="problems|surrogates|acquisitions|maximizers|backends",
+            metavar="problems|surrogates|acquisitions|maximizers|embeddings|backends|peers",
         ),
     ],
     as_json: Json = False,
 ) -> None:
     """Show what can be chosen by name: one line each, with its options and their defaults.
 
-    Backends are the solvers of mixed-integer programs; their lines say what they can do.
+    Backends are the solvers of mixed-integer programs; their lines say what they can do. What is
+    experimental is a method of research, which may change or go.
 
     Options go behind a colon: levy:dimension=5, ucb:beta=2, lbfgs:starts=10,iterations=50.
     """
@@ -69,7 +72,9 @@ def _no_facts(name: str) -> dict[str, str]:
 def _line(entry: Entry, width: int, facts: Mapping[str, str] = MappingProxyType({})) -> str:
     """Return one line, wrapped below its own beginning where somebody watches."""
     said = [*map(str, entry.options), *(f"{name}={fact}" for name, fact in facts.items())]
-    line = f"{entry.name.ljust(width)}  {entry.summary}" + (f"  [{', '.join(said)}]" * bool(said))
+    mark = "Experimental: " * entry.experimental
+    line = f"{entry.name.ljust(width)}  {mark}{entry.summary}"
+    line += f"  [{', '.join(said)}]" * bool(said)
     if not sys.stdout.isatty():
         return line
     columns = max(width + 30, shutil.get_terminal_size().columns)
@@ -86,5 +91,6 @@ def _entry_json(entry: Entry) -> dict[str, object]:
     return {
         "name": entry.name,
         "summary": entry.summary,
+        "experimental": entry.experimental,
         "options": {option.name: option.default or None for option in entry.options},
     }

@@ -34,7 +34,7 @@ SHOWN_FAILURES = 10
 
 
 def run_experiment(
-    experiment: Annotated[Path, typer.Argument(help="A .toml file; see docs/lab.md.")],
+    experiment: Annotated[Path, typer.Argument(help="A .toml file; see docs/guide/lab.md.")],
     store: Annotated[Path, typer.Option(help="The file that keeps results.")] = STORE,
     workers: Annotated[
         str | None, typer.Option(help="Processes at a time; else one a core.", metavar="N")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nnbo_mip.cli.common import (
+    FEWEST,
     OPEN,
     PROVEN,
     Json,
@@ -41,7 +42,7 @@ def suggest(
         Path,
         typer.Option(
             help="A .toml or .json file: a list of dimensions with name, lower, upper, and kind "
-            "if not real; docs/lab.md has one."
+            "if not real; docs/guide/lab.md has one."
         ),
     ],
     value: Annotated[str, typer.Option(help="The column of values.")] = "y",
@@ -103,10 +104,6 @@ def suggest(
             for line in (*_lines(suggestion, optimizer, values), *written):
                 typer.echo(line)
         raise typer.Exit(PROVEN if suggestion.status == "optimal" else OPEN)
-
-
-FEWEST = 2
-"""Values that a model learns from at least."""
 
 
 def _space(path: Path) -> Space:

@@ -39,6 +39,10 @@ class FileFormatError(NnboError, ValueError):
     """A file is truncated, hostile, or not in the format that was expected."""
 
 
+class MethodError(NnboError, RuntimeError):
+    """A method of somebody else raised, or asked for what is no point of its space."""
+
+
 class JournalError(NnboError, OSError):
     """A journal could not be written or read; what was told is kept in memory."""
 

@@ -12,7 +12,7 @@ import functools
 import inspect
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
@@ -39,13 +39,23 @@ class Registry(Generic[T]):
         imported when first asked for.
     group : str
         Entry-point group in which other packages offer theirs.
+    experimental : collection of str
+        Those of `homes` that are research: they may change or go, and lists mark them.
     """
 
-    def __init__(self, kind: str, base: type[T], homes: Mapping[str, str], group: str) -> None:
+    def __init__(
+        self,
+        kind: str,
+        base: type[T],
+        homes: Mapping[str, str],
+        group: str,
+        experimental: Collection[str] = (),
+    ) -> None:
         self._kind = kind
         self._base = base
         self._homes = dict(homes)
         self._group = group
+        self._experimental = frozenset(experimental)
         self._registered: dict[str, Callable[..., T]] = {}
         self._imported: dict[str, Callable[..., T]] = {}
         self._signatures: dict[str, tuple[Callable[..., T], Mapping[str, inspect.Parameter]]] = {}
@@ -53,6 +63,10 @@ class Registry(Generic[T]):
     def available(self) -> tuple[str, ...]:
         """Return every known name, sorted."""
         return tuple(sorted({*self._homes, *self._registered, *self._plugins()}))
+
+    def is_experimental(self, name: str) -> bool:
+        """Return whether a name stands for a method of research, which may change or go."""
+        return name in self._experimental and name not in self._registered
 
     def register(self, name: str) -> Callable[[F], F]:
         """Return a decorator that makes a class or function known as `name`."""

@@ -52,11 +52,14 @@ class Entry:
     summary : str
         The first paragraph of its documentation, or why it cannot be had.
     options : tuple of Option
+    experimental : bool
+        Whether it is research, which may change or go.
     """
 
     name: str
     summary: str
     options: tuple[Option, ...]
+    experimental: bool = False
 
 
 def entries(registry: Registry[Any]) -> tuple[Entry, ...]:
@@ -72,7 +75,7 @@ def _entry(registry: Registry[Any], name: str) -> Entry:
     parameters = inspect.signature(factory).parameters.values()
     plain = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     options = tuple(Option(p.name, "" if p.default is p.empty else repr(p.default)) for p in plain)
-    return Entry(name, _summary(factory), options)
+    return Entry(name, _summary(factory), options, registry.is_experimental(name))
 
 
 def _summary(factory: Callable[..., object]) -> str:

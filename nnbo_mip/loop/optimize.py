@@ -112,8 +112,7 @@ def optimize(
             "no journal; pass it, or drop this."
         )
     steps = options.pop("steps", None)
-    # In memory: it says what is wrong.
-    plan = BayesianOptimizer(space, **options, steps=MANY).settings
+    plan = Settings.planned(space, **options, steps=MANY)  # says what is wrong
     if journal is not None and Journal.holds_a_run(journal):
         optimizer = _continued(journal, plan, pending, options)
         if past is not None and not (optimizer.history or optimizer.suggestions):

@@ -44,8 +44,8 @@ class BayesianOptimizer:
     space : Space or whatever `Space.coerce` takes
         The user's domain.
     surrogate : str, dict or Surrogate, optional
-        What learns from observations; left out, that of ``docs/choosing.md``, which also says what
-        a name without options stands for.
+        What learns from observations; left out, that of ``docs/guide/choosing.md``, which also
+        says what a name without options stands for.
     acquisition : str, dict or Acquisition, optional
         What makes a score of what was learned; left out, that of the family.
     maximizer : str, dict or Maximizer
@@ -129,22 +129,27 @@ class BayesianOptimizer:
         seed: int | None = 0,
         journal: str | Path | None = None,
     ) -> None:
-        options = {
-            "surrogate": surrogate,
-            "acquisition": acquisition,
-            "maximizer": maximizer,
-            "initial": initial,
-            "scaling": scaling,
-            "escape": escape,
-            "restart": restart,
-            "batch": batch,
-            "region": region,
-            "embedding": embedding,
-            "warp": warp,
-        }
-        settings = Settings.of(space, options, direction, gap, time_limit, most_fitted, steps, seed)
-        rehearse(settings)
-        settings.escape.check_steps(settings.steps)  # not in `open`: what has begun can go on
+        settings = Settings.planned(
+            space,
+            surrogate,
+            acquisition,
+            maximizer,
+            direction,
+            initial,
+            scaling,
+            escape,
+            restart,
+            batch,
+            region,
+            embedding,
+            warp,
+            gap=gap,
+            time_limit=time_limit,
+            most_fitted=most_fitted,
+            steps=steps,
+            seed=seed,
+        )
+        rehearse(settings)  # not in `open`: what has begun can go on
         meta = provenance(settings)
         self._begin(settings, None if journal is None else Journal.create(journal, meta), meta)
 

@@ -1,4 +1,10 @@
-"""The 24 noiseless BBOB functions, as the package coco-experiment has them (extra ``bbob``)."""
+"""The 24 noiseless BBOB functions, as the package coco-experiment has them (extra ``bbob``).
+
+References
+----------
+Hansen et al. (2009), the functions [Hansen2009].
+Hansen et al. (2021), COCO [Hansen2021].
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,10 @@
 r"""Hartmann in three and six dimensions, on [0, 1]^d.
 
 ``-sum_i a_i exp(-sum_j A_ij (x_j - P_ij)^2)`` with four terms.
+
+References
+----------
+Dixon and Szegö (1978), Hartmann's functions [DixonSzego1978].
 """
 
 from __future__ import annotations

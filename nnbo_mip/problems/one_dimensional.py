@@ -1,4 +1,9 @@
-"""Functions of one variable."""
+"""Functions of one variable.
+
+References
+----------
+Forrester et al. (2008), Forrester's function [Forrester2008].
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,10 @@
 
 Tests 3 and 4 were redefined there for optimization without printing how; `test3b` and
 `test4b` stand for them here, made so that the optimum is unique and off the boundary.
+
+References
+----------
+Kruse (2022), the tests [Kruse2022].
 """
 
 from __future__ import annotations

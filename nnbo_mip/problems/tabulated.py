@@ -3,6 +3,10 @@
 A file has 62,208 settings of a network of two hidden layers for one regression task, each trained
 four times for 100 epochs. The files are large downloads and not part of this package;
 `nnbo_mip.problems.tuning` has tasks that stand for them.
+
+References
+----------
+Klein and Hutter (2019), the tables [KleinHutter2019].
 """
 
 from __future__ import annotations

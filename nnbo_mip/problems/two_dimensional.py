@@ -1,4 +1,9 @@
-"""Functions of two variables."""
+"""Functions of two variables.
+
+References
+----------
+Dixon and Szegö (1978), Branin, Goldstein-Price, six-hump camel [DixonSzego1978].
+"""
 
 from __future__ import annotations
 

@@ -14,6 +14,10 @@ added, and the quotient is moved outwards by more than its own, so every cut is 
 real arithmetic. Grids then round inwards, and one-hot groups follow their logic. A box that
 lies within a hole holds no point, and one that a hole covers in all coordinates but one ends
 at its face there.
+
+References
+----------
+Savelsbergh (1994), bound propagation by rows [Savelsbergh1994].
 """
 
 from __future__ import annotations

@@ -17,6 +17,10 @@ points share; 3 is a Metropolis step with a symmetric proposal). Uniformity in t
 needs every admissible point to be reachable: true for continuous polytopes; for integers
 under several equalities at once, values that no pair of changes connects with the start
 are missed.
+
+References
+----------
+Smith (1984), hit-and-run [Smith1984].
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -133,7 +134,7 @@ def test_the_tables_of_the_documentation_are_those_of_the_stored_rows() -> None:
     outcomes = list(calibration.read(DOCS / "plots" / "calibration.json").values())
     assert {outcome.surrogate for outcome in outcomes} == set(calibration.SURROGATES)
     assert {outcome.function for outcome in outcomes} == set(calibration.FUNCTIONS)
-    text = (DOCS / "surrogates.md").read_text(encoding="utf-8")
+    text = (DOCS / "dev" / "surrogate_measurements.md").read_text(encoding="utf-8")
     for inputs in calibration.POINTS:
         rows = [outcome for outcome in outcomes if outcome.inputs == inputs]
         assert calibration.markdown(rows) in text
@@ -141,3 +142,20 @@ def test_the_tables_of_the_documentation_are_those_of_the_stored_rows() -> None:
 
 def test_what_is_drawn_was_measured() -> None:
     assert set(STYLES) <= set(calibration.SURROGATES)
+
+
+def test_the_advice_has_the_coverage_of_the_tables() -> None:
+    advice = (DOCS / "guide" / "surrogates.md").read_text(encoding="utf-8")
+    measured = (DOCS / "dev" / "surrogate_measurements.md").read_text(encoding="utf-8")
+    covered: dict[str, list[int]] = {}
+    for inputs in (1, 5, 10):
+        table = measured.partition(f"\nd = {inputs}, ")[2].partition("\nd = ")[0]
+        for line in table.splitlines():
+            cells = [cell.strip(" `") for cell in line.split("|")[1:-1]]
+            if len(cells) == 13 and cells[4].isdigit():
+                covered.setdefault(cells[0], []).append(int(cells[4]))
+    rows = re.findall(r"^\| `([^`]+)` \| (\d+) % \| (\d+) to (\d+) %", advice, flags=re.MULTILINE)
+    assert len(rows) == 6
+    for name, *said in rows:
+        few, five, ten = covered[name]
+        assert [int(one) for one in said] == [few, min(five, ten), max(five, ten)], name

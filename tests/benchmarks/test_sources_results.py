@@ -1,4 +1,4 @@
-"""docs/results.md against the runs that are kept beside it, and how runs become verdicts."""
+"""docs/dev/results.md against the runs that are kept beside it, and how runs become verdicts."""
 
 from __future__ import annotations
 

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
+from importlib import import_module
 
 import pytest
 from typer.testing import CliRunner, Result
 
 import nnbo_mip as nm
 from nnbo_mip.cli.app import app
+from nnbo_mip.cli.list import CATALOGUES
 from nnbo_mip.core.registry_entries import Entry, Option
 from nnbo_mip.exact import backends
+from nnbo_mip.lab.peers.catalogue import registry as peers
+from nnbo_mip.loop.embeddings import embeddings
 
 AVAILABLE = {
     "problems": nm.problems.available,
     "surrogates": nm.surrogates.available,
     "acquisitions": nm.acquisitions.available,
     "maximizers": nm.maximizers.available,
+    "embeddings": embeddings.registry.available,
     "backends": backends.available,
+    "peers": peers.available,
 }
 
 
@@ -76,6 +83,25 @@ def test_a_line_is_wrapped_below_its_text_on_a_terminal(monkeypatch: pytest.Monk
     assert first.startswith("mip    A solver.  [option_0=0")
     assert others
     assert all(line.startswith(" " * 7) and len(line) <= 60 for line in others)
+
+
+EXPERIMENTAL = {"boggn", "spn", "ivbnn", "ivbnn:source", "nn_cl", "goal_seeking", "autoencoder"}
+
+
+def test_methods_of_research_are_marked_in_lists_and_in_their_documentation() -> None:
+    marked = set()
+    for what, home in CATALOGUES.items():
+        registry = import_module(home).registry
+        (entries,) = json.loads(run(what, "--json").stdout).values()
+        for entry, line in zip(entries, run(what).stdout.splitlines(), strict=True):
+            name = entry["name"]
+            assert line.split(maxsplit=1)[1].startswith("Experimental: ") == entry["experimental"]
+            marked |= {name} if entry["experimental"] else set()
+            factory = registry.factory(name)
+            if inspect.isclass(factory):
+                said = "\n\n    Experimental: a method of research" in str(factory.__doc__)
+                assert said == entry["experimental"], name
+    assert marked == EXPERIMENTAL
 
 
 def test_an_unknown_kind_is_one_sentence() -> None:

@@ -40,7 +40,7 @@ def run(script: str, *arguments: str, **environment: str) -> subprocess.Complete
 # Sends itself SIGINT when a module is about to be loaded.
 FIRST_SECOND = """
 import importlib.abc, os, signal, sys
-from nnbo_mip.cli import main
+from nnbo_mip.cli.main import main
 
 class Interrupt(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):

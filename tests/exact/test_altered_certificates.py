@@ -32,7 +32,7 @@ from tests.exact.checking.head_claims import certified as certified_head
 from tests.exact.checking.head_claims import objective_of, problem_of
 from tests.exact.claims import certified, tent, two_outputs
 
-PAGE = Path(__file__).parents[2] / "docs" / "exactness.md"
+PAGE = Path(__file__).parents[2] / "docs" / "theory" / "exactness.md"
 OLD = Path(__file__).parents[1] / "assets" / "0.1.0"
 SECONDS = 1.0
 

@@ -130,8 +130,8 @@ def test_other_engines_confirm_where_the_searches_cannot(
     network, certificate = many_inputs()
     answer = replace(certificate, engine=claimant, kind="solver", digest="").check(network)
     assert answer.confirmed
-    asked = "scip, up to its tolerances" if claimant == "phases" else "phases"
-    assert f"by {asked}" in answer.reason
+    asked = "(mip, scip), up to its tolerances" if claimant == "phases" else "(phases)"
+    assert f"by the code of an engine {asked}" in answer.reason
 
 
 def test_a_solver_does_not_confirm_that_a_bound_is_rigorous(

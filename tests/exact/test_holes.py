@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 from pathlib import Path
 from typing import Any
@@ -23,10 +22,9 @@ from nnbo_mip.exact.search.primal_holes import boxes_beside
 from nnbo_mip.exact.search.problem import Problem
 from nnbo_mip.space.domain import Domain, Grid, Holes
 from nnbo_mip.testing.exact_maximum import exact_maximum
+from tests.exact.backends.extras import needs_gurobi, needs_scip
 from tests.exact.hole_cases import hole_case, peak
 from tests.exact.random_problems import random_network
-
-SCIP = pytest.mark.skipif(not importlib.util.find_spec("pyscipopt"), reason="SCIP is missing")
 
 WAYS: list[Any] = [
     pytest.param({"method": "boxes"}, id="boxes"),
@@ -35,9 +33,17 @@ WAYS: list[Any] = [
     pytest.param({"method": "auto"}, id="auto"),
     pytest.param({"method": "mip"}, id="mip:highs"),
     pytest.param({"method": "mip", "formulation": "partition"}, id="mip:highs:partition"),
-    pytest.param({"method": "mip", "solver": "scip"}, id="mip:scip", marks=SCIP),
+    pytest.param({"method": "mip", "solver": "scip"}, id="mip:scip", marks=needs_scip),
     pytest.param(
-        {"method": "mip", "solver": "scip", "formulation": "sos1"}, id="mip:scip:sos1", marks=SCIP
+        {"method": "mip", "solver": "scip", "formulation": "sos1"},
+        id="mip:scip:sos1",
+        marks=needs_scip,
+    ),
+    pytest.param({"method": "mip", "solver": "gurobi"}, id="mip:gurobi", marks=needs_gurobi),
+    pytest.param(
+        {"method": "mip", "solver": "gurobi", "formulation": "sos1"},
+        id="mip:gurobi:sos1",
+        marks=needs_gurobi,
     ),
 ]
 EXACT: list[Any] = [*WAYS, pytest.param({"method": "enumerate"}, id="enumerate")]

@@ -16,6 +16,7 @@ from nnbo_mip.exact.branching.preactivations import proven_bounds
 from nnbo_mip.exact.checking.recheck_bounds import BoxBounder
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.problem import Problem
+from tests.exact.backends.extras import needs_gurobi, needs_scip
 
 Layers = list[tuple[FloatArray, FloatArray]]
 SIZES = (5e-324, 1e-310, 1e-308, 1e-250, 1e-160, 1e-60, 1.0, 1.0, 1e3, 1e30)
@@ -103,7 +104,15 @@ def test_a_maximum_below_every_float_is_not_called_zero(method: str) -> None:
 
 @pytest.mark.parametrize(
     ("solver", "formulation"),
-    [("highs", "bigm"), ("highs", "partition"), ("cbc", "bigm"), ("highs", "sos1")],
+    [
+        ("highs", "bigm"),
+        ("highs", "partition"),
+        ("cbc", "bigm"),
+        pytest.param("scip", "sos1", marks=needs_scip),
+        pytest.param("gurobi", "bigm", marks=needs_gurobi),
+        pytest.param("gurobi", "sos1", marks=needs_gurobi),
+        pytest.param("gurobi", "partition", marks=needs_gurobi),
+    ],
 )
 @pytest.mark.parametrize("size", [5e-324, 1e-310, 2.3e-308, 1e-160])
 def test_integer_programs_of_tiny_weights_do_not_overflow(
@@ -116,9 +125,6 @@ def test_integer_programs_of_tiny_weights_do_not_overflow(
     hidden[:, 1] *= size
     layers = [(hidden, np.array([0.1, size, -size, 0.2])), (rng.normal(size=(1, 4)), [0.3])]
     network = nm.Network.from_layers(layers)
-    if formulation == "sos1":
-        pytest.importorskip("pyscipopt")
-        solver = "scip"
     space = nm.Space.box([-1.0, 0.5], [2.0, 1e5])
     result = nm.certify(network, space, method="mip", solver=solver, formulation=formulation)
     assert result.status == "optimal"

@@ -1,4 +1,4 @@
-"""docs/choosing.md against what is taken where nothing is chosen."""
+"""docs/guide/choosing.md against what is taken where nothing is chosen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nnbo_mip.loop.settings.settings import DOORS, Settings
 from nnbo_mip.space import Space
 from nnbo_mip.surrogates.base.families import registry as surrogates
 
-PAGE = (Path(__file__).parents[2] / "docs" / "choosing.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "choosing.md").read_text(encoding="utf-8")
 
 
 def settings(dimension: int = 2, **options: Any) -> Settings:
@@ -45,6 +45,12 @@ def code(text: str) -> str:
     found = re.search(r"`([^`]+)`", text)
     assert found is not None, text
     return found[1]
+
+
+def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    (block,) = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+    exec(compile(block, "choosing.md", "exec"), {})
+    assert capsys.readouterr().out == block.partition("# ")[2]
 
 
 def test_the_family_and_its_options() -> None:

@@ -1,4 +1,4 @@
-"""The examples of docs/loop.md run, in the order in which they stand there."""
+"""The examples of docs/guide/loop.md run, in the order in which they stand there."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import nnbo_mip as nm
 
-PAGE = (Path(__file__).parents[2] / "docs" / "loop.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "loop.md").read_text(encoding="utf-8")
 
 
 def test_the_examples_before_those_of_many_inputs_run(

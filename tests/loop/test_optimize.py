@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import nnbo_mip as nm
 from nnbo_mip.loop.display import Display
 from nnbo_mip.loop.evaluation import evaluated
 from nnbo_mip.loop.record import journal as journal_module
+from nnbo_mip.loop.settings.settings import Settings
 from tests.loop.runs import BOX, QUICK, advance, bowl, figures, optimizer, same
 
 
@@ -411,3 +413,17 @@ def test_a_past_that_cannot_be_written_is_said_before_anything_is_evaluated(
     assert not evaluated_here
     result = quick(bowl, n_evals=1, journal=path, past=past)
     assert (result.nfev, len(result.history)) == (1, 6)
+
+
+def test_settings_are_planned_with_the_defaults_of_an_optimizer_and_without_a_fit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ours, theirs = (
+        {name: one.default for name, one in inspect.signature(made).parameters.items()}
+        for made in (Settings.planned, nm.BayesianOptimizer)
+    )
+    theirs.pop("journal")
+    assert ours == theirs
+    whole = nm.BayesianOptimizer([(0.0, 1.0)], "brvfl").settings
+    monkeypatch.setattr(type(whole.surrogate), "fit", None)
+    assert Settings.planned([(0.0, 1.0)], "brvfl").to_dict() == whole.to_dict()

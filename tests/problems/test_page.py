@@ -1,4 +1,4 @@
-"""docs/problems.md against the registry."""
+"""docs/guide/problems.md against the registry."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import warnings
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from scipy.special import gamma, kv
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -21,10 +21,7 @@ from nnbo_mip.surrogates.gp.fitting import Hyperparameters
 from nnbo_mip.surrogates.gp.gp import LIKELIHOODS, GaussianProcess, GpBelief
 from nnbo_mip.surrogates.gp.kernels import FORMS, Kernel
 from nnbo_mip.testing.surrogate_contract import sample
-
-needs_gpytorch = pytest.mark.skipif(
-    importlib.util.find_spec("gpytorch") is None, reason="extra gpytorch is not installed"
-)
+from tests.surrogates.gpytorch_likelihood import gpytorch_kernel, import_gpytorch
 
 LENGTHS = np.array([0.4, 1.3, 0.8])
 OTHER_LENGTHS = (0.7, 1.1)
@@ -187,11 +184,12 @@ def test_a_fit_is_as_likely_as_scikit_learns_and_predicts_the_same(
     np.testing.assert_allclose(observed, std, atol=1e-3 * y.std())
 
 
+@pytest.mark.usefixtures("with_gpytorch")
 @pytest.mark.parametrize(
     ("backend", "kernel", "ard"),
     [
-        pytest.param(backend, kernel, ard, marks=needs_gpytorch if backend == "gpytorch" else ())
-        for backend in LIKELIHOODS
+        (backend, kernel, ard)
+        for backend in ("direct", "sklearn", "gpytorch")
         for kernel in FORMS
         for ard in (False, True)
         if (backend, kernel, ard) != ("sklearn", "rational_quadratic", True)
@@ -222,13 +220,8 @@ def test_likelihoods_and_their_gradients_are_the_gaussian_density(
         assert gradient[entry] == pytest.approx(slope, rel=1e-6, abs=1e-7), hyper.free[entry]
 
 
-@needs_gpytorch
 @pytest.mark.parametrize("kernel", FORMS)
 def test_mean_and_std_equal_gpytorchs(kernel: str) -> None:
-    import torch
-
-    from nnbo_mip.surrogates.gp.gpytorch import gpytorch_kernel, import_gpytorch
-
     gpytorch = import_gpytorch()
     X, y = sample(15, 2)
     made = GaussianProcess(
@@ -243,7 +236,6 @@ def test_mean_and_std_equal_gpytorchs(kernel: str) -> None:
         mixture_bounds="fixed",
         alpha=1e-4,
         normalize=False,
-        backend="gpytorch",
     )
     belief = made.fit(X, y)
 
@@ -271,7 +263,8 @@ def test_mean_and_std_equal_gpytorchs(kernel: str) -> None:
     )
 
 
-@pytest.mark.parametrize("backend", ["sklearn", pytest.param("gpytorch", marks=needs_gpytorch)])
+@pytest.mark.usefixtures("with_gpytorch")
+@pytest.mark.parametrize("backend", ["sklearn", "gpytorch"])
 def test_all_backends_find_the_same(backend: str) -> None:
     X, y = sample(20, 2)
     options: dict[str, Any] = {"kernel": "matern", "ard": True, "n_restarts": 2}

@@ -12,10 +12,9 @@ from nnbo_mip.surrogates.gp.gp import GaussianProcess
 from nnbo_mip.surrogates.gp.kernels import Kernel
 
 
+@pytest.mark.usefixtures("with_gpytorch")
 @pytest.mark.parametrize("backend", ["sklearn", "gpytorch"])
 def test_the_length_scale_is_the_most_probable_one(backend: str) -> None:
-    if backend == "gpytorch":
-        pytest.importorskip("gpytorch")
     rng = np.random.default_rng(0)
     X = rng.uniform(-1.0, 1.0, (8, 3))
     y = np.sin(3.0 * X[:, 0]) + 0.3 * X[:, 1]

@@ -160,7 +160,7 @@ def test_a_posterior_without_a_network_is_the_belief_with_its_gradients(case):
         mean, std = posterior.moments(POINTS)
         assert np.allclose(mean, local.mean, rtol=1e-11)
         assert np.allclose(std, local.std, atol=1e-10 * np.abs(local.std).max(), rtol=1e-9)
-        gradient = posterior.pull_moments(POINTS, *weights)
+        gradient = posterior.pull_moments(POINTS, lambda mean, std: weights)
         expected = weights[0][:, None] * local.mean_gradient
         expected = expected + weights[1][:, None] * local.std_gradient
         assert np.allclose(gradient, expected, atol=1e-7 * np.abs(expected).max())

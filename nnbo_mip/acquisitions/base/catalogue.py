@@ -32,5 +32,6 @@ registry: Registry[Acquisition] = Registry(
         "ratio": f"{_ROOM}.ratio:Ratio",
     },
     group="nnbo_mip.acquisitions",
+    experimental=("goal_seeking", "nn_cl"),
 )
 """Filled by the package, by entry points, and by `register`."""

@@ -3,6 +3,11 @@
 An option that takes a schedule takes a number, a schedule, or its name with options:
 ``xi="decay:start=0.1,rate=0.8"``; inside another string it is written with brackets,
 ``"pi:xi=decay(start=0.1,rate=0.8)"``. Step k counts from 0, the first step with a model.
+
+References
+----------
+Srinivas et al. (2010), the schedule of GP-UCB, `confidence` [Srinivas2010].
+Brochu et al. (2010), its form with delta and nu [Brochu2010].
 """
 
 from __future__ import annotations

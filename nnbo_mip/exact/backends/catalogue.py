@@ -122,7 +122,8 @@ def facts(name: str) -> dict[str, str]:
     except NnboError:
         return {}
     backend: Any = factory if isinstance(factory, type) else factory()
-    installed = not backend.package or find_spec(backend.package) is not None
+    package = backend.package.partition(".")[0]
+    installed = not package or find_spec(package) is not None
     return {
         "role": "prover" if backend.proves else "claimant",
         "formulation": backend.formulation,

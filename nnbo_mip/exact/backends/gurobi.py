@@ -59,6 +59,7 @@ class Gurobi(Backend):
     name = "gurobi"
     proves = True
     supports_sos1 = True
+    formulation = "sos1"
     package = "gurobipy"
     extra = "gurobi"
     licensed = True
@@ -79,8 +80,8 @@ class Gurobi(Backend):
                 return SolverAnswer("failed", native_status=str(error))
             raise SolverError(
                 f"Gurobi's licence must allow a program of {model.n_columns} columns and "
-                f"{model.n_rows} rows; Gurobi says '{error}'; install a licence that does, or use "
-                f"the solver {DEFAULT!r}."
+                f"{_count_rows(model)} rows; Gurobi says '{error}'; install a licence that does, "
+                f"or use the solver {DEFAULT!r}."
             ) from error
         if request.cutoff is not None and answer.status == "infeasible":
             return SolverAnswer(
@@ -170,6 +171,12 @@ def _add_model(gurobipy: Any, program: Any, model: MilpModel) -> Any:
     for group in model.sos1:
         program.addSOS(gurobipy.GRB.SOS_TYPE1, [columns[j].item() for j in group])
     return columns
+
+
+def _count_rows(model: MilpModel) -> int:
+    """Return how many rows `_add_model` adds."""
+    ends = np.isfinite([model.row_lower, model.row_upper]).sum()
+    return int(ends - (model.row_lower == model.row_upper).sum())
 
 
 def _reporter(

@@ -1,7 +1,11 @@
 """HiGHS through highspy: the whole model at once, a start point, interruption, dual bounds.
 
 The cut-off is a row, because the option `objective_bound` makes HiGHS report ``Optimal``
-with a wrong optimum when nothing reaches the bound. Measurements: docs/solvers.md.
+with a wrong optimum when nothing reaches the bound. Measurements: docs/dev/solver_measurements.md.
+
+References
+----------
+Huangfu and Hall (2018), HiGHS [HuangfuHall2018].
 """
 
 from __future__ import annotations
@@ -80,7 +84,7 @@ class Highs(Backend):
             import highspy
         except ImportError as error:
             raise missing("highspy", "", error) from error
-        return str(highspy.Highs().version())  # type: ignore[no-untyped-call]
+        return str(highspy.Highs().version())
 
     def _solve(self, model: MilpModel, request: SolveRequest) -> SolverAnswer:
         if request.cutoff is not None:
@@ -114,7 +118,7 @@ class Highs(Backend):
             import highspy
         except ImportError as error:
             raise missing("highspy", "", error) from error
-        highs = highspy.Highs()  # type: ignore[no-untyped-call]
+        highs = highspy.Highs()
         options: dict[str, Any] = {
             "output_flag": True,  # without it, progress is not reported either
             "log_to_console": False,
@@ -152,7 +156,7 @@ def _subscribe(highs: highspy.Highs, model: MilpModel, hooks: Hooks) -> list[Exc
                 action(event)
             except Exception as error:
                 errors.append(error)
-                highs.cancelSolve()  # type: ignore[no-untyped-call]
+                highs.cancelSolve()
 
         return call
 

@@ -3,6 +3,10 @@
 Pyomo redirects the output of its process while it solves, some of its solvers hold the
 interpreter all the time, others are programs of their own. So the solve runs in a child
 process, which is ended, with all that it has started, on Ctrl-C and on other stops.
+
+References
+----------
+Hart et al. (2011), Pyomo [Hart2011].
 """
 
 from __future__ import annotations

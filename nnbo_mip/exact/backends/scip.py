@@ -1,4 +1,9 @@
-"""SCIP through PySCIPOpt: special ordered sets, an objective limit, interruption."""
+"""SCIP through PySCIPOpt: special ordered sets, an objective limit, interruption.
+
+References
+----------
+Achterberg (2009), SCIP [Achterberg2009].
+"""
 
 from __future__ import annotations
 

@@ -8,6 +8,10 @@ that do not fit the cache. Dead ReLUs are skipped, and the zeros outside a colum
 Work arrays are indexed by unit: ``low``, ``high`` hold the proven ends of inputs and
 pre-activations; ``upper``, ``offset``, ``lower`` the ReLU lines; ``middle``, ``half``
 (d + 1, units) the affine forms before a ReLU, ``after_middle``, ``after_half`` behind it.
+
+References
+----------
+Zhang et al. (2018), CROWN [Zhang2018].
 """
 
 from __future__ import annotations

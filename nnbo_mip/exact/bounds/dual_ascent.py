@@ -14,6 +14,11 @@ attains it.
 These are dual multipliers of the program of `exact.bounds.program`: ``-max(a_j, 0)`` for the
 triangle, and for ``h_j - z_j`` what else is in rho_j. The ascent proves nothing; `prove`
 recomputes the bound of its multipliers in float64 and rounds it outward.
+
+References
+----------
+Xu et al. (2021), alpha-CROWN: slopes that are optimized [Xu2021].
+Wang et al. (2021), beta-CROWN: multipliers of split constraints [Wang2021].
 """
 
 from __future__ import annotations

@@ -8,6 +8,11 @@ With ``W+ = max(W, 0)`` and ``W- = min(W, 0)``,
 where ``low_0, high_0`` are the ends of the box and ``low_k = max(l_k, 0)``,
 ``high_k = max(u_k, 0)`` those of ReLU layer k. Both ends are then moved outwards by the
 constants of `nnbo_mip.exact.search.rounding`, which makes them true in real arithmetic.
+
+References
+----------
+Moore et al. (2009), interval arithmetic [Moore2009].
+Gowal et al. (2018), interval bound propagation through networks [Gowal2018].
 """
 
 from __future__ import annotations

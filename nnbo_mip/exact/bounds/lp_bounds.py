@@ -5,6 +5,11 @@ the layers before it, layer by layer. With a level, the program holds all layers
 row ``f >= level``: bounds then hold for the points that score at least the level, the
 only ones a search for better points has to look at; inputs are tightened the same way.
 The answers of the simplex are not used, only its multipliers (`simplex.safe_bound`).
+
+References
+----------
+Tjeng et al. (2019), pre-activation bounds by linear programs [Tjeng2019].
+Neumaier and Shcherbina (2004), safe bounds from multipliers [NeumaierShcherbina2004].
 """
 
 from __future__ import annotations

@@ -9,6 +9,10 @@ its bounds, ``h = S h'`` and ``z = S z'``, the program's columns are (x', h') an
 
 with sigma = u / (u - l) and tau the largest value of ``relu(z') - sigma z'`` on [l', u'].
 Fixing ``s_j = 0`` makes ReLU j active, fixing ``h'_j = 0`` makes it inactive.
+
+References
+----------
+Ehlers (2017), the triangle relaxation of a ReLU [Ehlers2017].
 """
 
 from __future__ import annotations

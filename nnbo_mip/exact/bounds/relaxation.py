@@ -27,6 +27,11 @@ a few steps on the lower slopes (alpha-CROWN).
 All arrays carry the batch last, so that one matrix product serves all boxes. Computed
 bounds are widened by the constants of `exact.rounding`, which makes them true in real
 arithmetic.
+
+References
+----------
+Zhang et al. (2018), CROWN [Zhang2018].
+Ehlers (2017), the triangle relaxation of a ReLU [Ehlers2017].
 """
 
 from __future__ import annotations

@@ -12,6 +12,10 @@ from above by one affine function a box. `RowRelaxer` does so for ReLU networks:
 M_o - H_o <= y_o <= M_o + H_o, the lines of the ReLUs are kept, and the errors of a sum are those
 of its outputs: its summands are at most ``sum |row_o|`` times those of output o, and there are
 m + 1 more of them on a path. `unit_relaxation` has smooth units.
+
+References
+----------
+Zhang et al. (2018), CROWN [Zhang2018].
 """
 
 from __future__ import annotations

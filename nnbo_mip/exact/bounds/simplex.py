@@ -19,6 +19,10 @@ and Shcherbina: with ``mu`` for the slacks and ``e = c - A^T mu``,
 
 computed from the original data and widened by its rounding error. A pruned program is
 one whose *recomputed* bound is at most the cut-off.
+
+References
+----------
+Neumaier and Shcherbina (2004), safe bounds from multipliers [NeumaierShcherbina2004].
 """
 
 from __future__ import annotations

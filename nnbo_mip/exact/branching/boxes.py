@@ -14,6 +14,11 @@ incumbent. Hundreds of boxes are bounded at once by linear relaxations
 
 The bound is rigorous: it is the largest bound of any box that was discarded or left
 open, each widened by the constants of `exact.rounding`.
+
+References
+----------
+Horst and Tuy (1996), branch and bound over boxes [HorstTuy1996].
+Bunel et al. (2020), branch and bound for networks [Bunel2020].
 """
 
 from __future__ import annotations

@@ -9,6 +9,11 @@ at the averaged relaxed points.
 First-order ascent alone stalls a little above the cut-off where a linear program is far below
 it. Nodes with a small excess get more steps; what still stands goes to the dual simplex
 (`exact.bounds.similar_programs`). Every discarded node has a recomputed, outward-rounded bound.
+
+References
+----------
+Xu et al. (2021), branch and bound with alpha-CROWN [Xu2021].
+Wang et al. (2021), beta-CROWN [Wang2021].
 """
 
 from __future__ import annotations

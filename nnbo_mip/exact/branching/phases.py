@@ -11,6 +11,11 @@ and the search starts again with the better program.
 
 The bound is rigorous: every discarded node's bound was recomputed from its multipliers
 in outward-rounded arithmetic, and the linear programs themselves are never trusted.
+
+References
+----------
+Ehlers (2017), search over ReLU phases [Ehlers2017].
+Bunel et al. (2020), branch and bound over ReLU phases [Bunel2020].
 """
 
 from __future__ import annotations

@@ -17,6 +17,10 @@ region that (z_i, h_i) can lie in, and ``a_0 . x`` its largest value over the bo
 The best p are the multipliers of ``z = b + W h`` in the linear program over the node; a
 wrong answer of the solver makes the bound weaker, never false. Rounding is bounded by
 ``gamma_N`` times the sum of the magnitudes of all terms.
+
+References
+----------
+Neumaier and Shcherbina (2004), safe bounds from multipliers [NeumaierShcherbina2004].
 """
 
 from __future__ import annotations
@@ -192,7 +196,7 @@ class NodeProgram:
         program.a_matrix_.start_ = matrix.indptr
         program.a_matrix_.index_ = matrix.indices
         program.a_matrix_.value_ = matrix.data
-        solver = highspy.Highs()  # type: ignore[no-untyped-call]
+        solver = highspy.Highs()
         for option, value in (
             ("output_flag", False),
             ("presolve", "off"),

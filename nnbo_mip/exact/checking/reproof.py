@@ -234,11 +234,13 @@ def _by_engine(
         return "undecided", f"{name} proved nothing"
     if result.bound <= level:
         if result.kind == "rigorous":
-            return "confirmed", f"{claim.sentence}: proven again, rigorously, by {name}."
+            who = f"by the code of an engine ({name})"
+            return "confirmed", f"{claim.sentence}: proven again, rigorously, {who}."
         tolerance = "up to its tolerances, which it counted"
         if claim.rigorous:
             return "undecided", f"{name} proved it {tolerance}, but the claim is a rigorous one"
-        return "confirmed", f"{claim.sentence}: proven again by {name}, {tolerance}."
+        who = f"by the code of an engine (mip, {name})"
+        return "confirmed", f"{claim.sentence}: proven again {who}, {tolerance}."
     beyond = "above" if claim.sign > 0.0 else "below"
     return (
         "undecided",

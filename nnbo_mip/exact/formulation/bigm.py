@@ -10,6 +10,11 @@ the ReLU's output, and its negative part s; y is 1 where the ReLU is on:
 
 Eliminating s gives the usual four inequalities ``h >= z, h >= 0, h <= u y,
 h <= z - l (1 - y)``; the split writes the dense row of z once instead of twice.
+
+References
+----------
+Fischetti and Jo (2018), the formulation, with the slack of the negative part [FischettiJo2018].
+Tjeng et al. (2019), constants from proven bounds [Tjeng2019].
 """
 
 from __future__ import annotations

@@ -108,16 +108,6 @@ class MilpModel:
             row_names=(*self.row_names, "floor"),
         )
 
-    def with_fixed(self, index: npt.NDArray[np.intp], values: FloatArray) -> MilpModel:
-        """Return the model with some columns fixed; they need no longer be whole."""
-        lower, upper, integer = (
-            self.column_lower.copy(),
-            self.column_upper.copy(),
-            self.integer.copy(),
-        )
-        lower[index], upper[index], integer[index] = values, values, False
-        return replace(self, column_lower=lower, column_upper=upper, integer=integer)
-
 
 def power_of_two_above(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """Return the smallest powers of two that are >= |values|; scaling by them is exact.

@@ -14,6 +14,10 @@ its own auxiliary column p_k. With sigma = 1 where the ReLU is off,
 The last line uses the proven bounds of z itself, so that N = 1 is never weaker than
 `bigm`; N = number of columns is the convex hull over their box. The binary column is
 y = 1 - sigma.
+
+References
+----------
+Tsay et al. (2021), partition-based formulations [Tsay2021].
 """
 
 from __future__ import annotations

@@ -9,6 +9,10 @@ For ``l < 0 < u`` proven,
 The last row, the triangle, is implied by the others only where the solver has branched;
 it is what makes the relaxation as tight as that of `bigm`. Needs a solver that branches on
 special ordered sets itself.
+
+References
+----------
+Beale and Tomlin (1970), special ordered sets [BealeTomlin1970].
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ The search is that of `exact.branching.boxes`. A box is discarded, or cut, where
 condition proves that the score does not exceed the cut-off; until then it keeps a bound of the
 score. The bound is rigorous.
 
-`Boxed` finds which relaxer bounds which head on which readout, by their classes.
+Which relaxer bounds which head on which readout.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from nnbo_mip.exact.branching.boxes import ENGINE, BoxOptions, BoxRelaxer, Relax
 from nnbo_mip.exact.heads.relaxers.members import CountRelaxer, ImprovementRelaxer, RisenRelaxer
 from nnbo_mip.exact.heads.relaxers.moments import MomentRelaxer
 from nnbo_mip.exact.heads.relaxers.posterior import PosteriorPart
-from nnbo_mip.exact.heads.relaxers.spreads import no_spread, spread_relaxer
+from nnbo_mip.exact.heads.relaxers.spreads import SpreadRelaxer, no_spread, spread_relaxer
 from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.primal import climb
@@ -46,7 +46,7 @@ from nnbo_mip.scores.posteriors.readouts import (
     PlainReadout,
     Readout,
 )
-from nnbo_mip.scores.posteriors.tanh_readouts import TanhReadout
+from nnbo_mip.scores.posteriors.tanh_readouts import TanhMembers, TanhReadout
 from nnbo_mip.scores.storage import network_of
 from nnbo_mip.space.domain import Domain
 
@@ -59,9 +59,59 @@ class HeadRelaxer(BoxRelaxer, Protocol):
         """Whether the network's magnitudes stay far from overflow; else nothing is proven."""
 
 
+@singledispatch
+def moments_over(readout: Readout, domain: Domain) -> tuple[Rows, SpreadRelaxer]:
+    """Return what bounds mean and std of a posterior; one more kind registers its own."""
+    raise UnsupportedError(no_spread(readout))
+
+
+@moments_over.register
+def _of_network(readout: NetworkReadout, domain: Domain) -> tuple[Rows, SpreadRelaxer]:
+    spreads = spread_relaxer(readout)
+    return _rows_of(readout, domain, spreads.outputs, "mean"), spreads
+
+
+@moments_over.register
+def _of_tanh(readout: TanhReadout, domain: Domain) -> tuple[Rows, SpreadRelaxer]:
+    return UnitRows.of_tanh(TanhUnits(readout, domain), readout), spread_relaxer(readout)
+
+
+@moments_over.register
+def _of_process(readout: GpReadout, domain: Domain) -> tuple[Rows, SpreadRelaxer]:
+    part = PosteriorPart(readout, KernelUnits(readout, domain))
+    return part.rows, part
+
+
+@singledispatch
+def members_over(readout: Readout, domain: Domain, head: EmpiricalImprovement) -> HeadRelaxer:
+    """Return what bounds a head of the members of a posterior."""
+    raise UnsupportedError("the readout has no members.")
+
+
+@members_over.register
+def _of_members(readout: MembersReadout, domain: Domain, head: EmpiricalImprovement) -> HeadRelaxer:
+    if head.kind == "ei":
+        return ImprovementRelaxer(readout.network, readout.names, head, domain)
+    return CountRelaxer(_rows_of(readout, domain, readout.names, readout.names[0]), head)
+
+
+@members_over.register
+def _of_tanh_members(
+    readout: TanhMembers, domain: Domain, head: EmpiricalImprovement
+) -> HeadRelaxer:
+    rows = UnitRows.of_tanh(TanhUnits(readout, domain), readout)
+    return (RisenRelaxer if head.kind == "ei" else CountRelaxer)(rows, head)
+
+
+def _rows_of(
+    readout: NetworkReadout, domain: Domain, outputs: tuple[str, ...], base: str
+) -> RowRelaxer:
+    return RowRelaxer(readout.network, domain.lower, domain.upper, outputs, base)
+
+
 @dataclass(frozen=True, eq=False)
 class Boxed:
-    """What bounds a problem over boxes: found when it is first asked for, and then kept.
+    """What bounds a problem over boxes: made when it is first asked for, and then kept.
 
     Trees have boxes of their own (`exact.trees`), and no relaxer.
 
@@ -76,89 +126,47 @@ class Boxed:
     def why_not(self) -> str:
         """Why nothing bounds the problem, in a sentence; empty where something does."""
         head, readout = self.problem.searched, self.problem.readout
-        if head.shape is Shape.EMPIRICAL:
-            return "" if readout.has_members else "the readout has no members."
         if head.shape is Shape.MIXTURE:
             return f"a {type(head).__name__} reads neither mean and std nor members."
         if readout.forest is not None:
             return ""
-        return no_spread(readout) if self._process is None else self._process.why_not
+        return self._found if isinstance(self._found, str) else ""
 
-    @cached_property
+    @property
     def relaxer(self) -> HeadRelaxer:
         """What bounds the head; `UnsupportedError` where nothing does."""
-        if self.why_not:
-            raise UnsupportedError(f"boxes must bound the head; {self.why_not} choose another way.")
-        return _relaxer(self.problem.searched, self)
+        found = self.why_not or self._found
+        if isinstance(found, str):
+            raise UnsupportedError(f"boxes must bound the head; {found} choose another way.")
+        return found
 
     @cached_property
-    def _process(self) -> PosteriorPart | None:
-        return _process_of(self.problem.readout, self.problem.domain)
-
-    def of_moments(self, head: MomentHead) -> HeadRelaxer:
-        """Return what bounds a head of mean and std."""
-        readout = self.problem.readout
-        if self._process is not None:
-            return MomentRelaxer(self._process.rows, head, self._process)
-        spreads = spread_relaxer(readout)
-        return MomentRelaxer(self._rows(spreads.outputs, "mean"), head, spreads)
-
-    def of_members(self, head: EmpiricalImprovement) -> HeadRelaxer:
-        """Return what bounds a head of members."""
-        readout, domain = self.problem.readout, self.problem.domain
-        if not isinstance(readout, MembersReadout):
-            return (RisenRelaxer if head.kind == "ei" else CountRelaxer)(self._rows((), ""), head)
-        if head.kind == "ei":
-            return ImprovementRelaxer(readout.network, readout.names, head, domain)
-        return CountRelaxer(self._rows(readout.names, readout.names[0]), head)
-
-    def _rows(self, outputs: tuple[str, ...], base: str) -> Rows:
-        return _rows_of(self.problem.readout, self.problem.domain, outputs, base)
+    def _found(self) -> HeadRelaxer | str:
+        """The relaxer, or why there is none."""
+        head, readout, domain = self.problem.searched, self.problem.readout, self.problem.domain
+        try:
+            return _relaxer(head, readout, domain)
+        except UnsupportedError as error:
+            return str(error)
 
 
 @singledispatch
-def _relaxer(head: Head, boxed: Boxed) -> HeadRelaxer:
-    """Return what bounds a head, by what it reads."""
-    raise UnsupportedError(f"boxes must bound the head; got a {type(head).__name__}.")
+def _relaxer(head: Head, readout: Readout, domain: Domain) -> HeadRelaxer | str:
+    """Return what bounds a head, by what it reads, or why nothing does."""
+    return f"a {type(head).__name__} reads neither mean and std nor members."
 
 
 @_relaxer.register
-def _of_moment_head(head: MomentHead, boxed: Boxed) -> HeadRelaxer:
-    return boxed.of_moments(head)
+def _of_moment_head(head: MomentHead, readout: Readout, domain: Domain) -> HeadRelaxer | str:
+    rows, spreads = moments_over(readout, domain)
+    return spreads.why_not or MomentRelaxer(rows, head, spreads)
 
 
 @_relaxer.register
-def _of_member_head(head: EmpiricalImprovement, boxed: Boxed) -> HeadRelaxer:
-    return boxed.of_members(head)
-
-
-@singledispatch
-def _process_of(readout: Readout, domain: Domain) -> PosteriorPart | None:
-    """Return what bounds the mean and std of a Gaussian process; None for other posteriors."""
-    return None
-
-
-@_process_of.register
-def _of_process(readout: GpReadout, domain: Domain) -> PosteriorPart:
-    return PosteriorPart(readout, KernelUnits(readout, domain))
-
-
-@singledispatch
-def _rows_of(readout: Readout, domain: Domain, outputs: tuple[str, ...], base: str) -> Rows:
-    """Return the rows of all outputs of tanh units, or of some of a network."""
-    raise UnsupportedError(f"boxes must bound outputs; a {type(readout).__name__} has none.")
-
-
-@_rows_of.register
-def _of_tanh(readout: TanhReadout, domain: Domain, outputs: tuple[str, ...], base: str) -> Rows:
-    return UnitRows.of_tanh(TanhUnits(readout, domain), readout)
-
-
-@_rows_of.register
-def _of_network(
-    readout: NetworkReadout, domain: Domain, outputs: tuple[str, ...], base: str
-) -> Rows:
-    return RowRelaxer(readout.network, domain.lower, domain.upper, outputs, base)
+def _of_member_head(
+    head: EmpiricalImprovement, readout: Readout, domain: Domain
+) -> HeadRelaxer | str:
+    return members_over(readout, domain, head)
 
 
 __all__ = [

@@ -169,8 +169,8 @@ class _Turns:
         free = int((domain.upper > domain.lower).sum())
         if self.sequence is None:
             return [self._all_boxes]
-        only = self.options.method in ("mip", "enumerate") or self.ways.boxed.why_not
-        if only or self.sequence is linear.solve:
+        only = self.options.method in ("mip", "enumerate") or self.sequence is linear.solve
+        if only or self.ways.boxed.why_not:
             return [self._whole_sequence]
         first = partial(self._advance, BOXES_FIRST if free <= FEW_INPUTS else BOXES_SHORT)
         return [first, self._part_of_sequence, self._all_boxes]

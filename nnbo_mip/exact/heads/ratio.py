@@ -16,6 +16,10 @@ The std enters negatively where t' > 0. That of a `PlainReadout` is an output, o
 of a `SmoothReadout` is a concave function g of r = relu(raw), which no tangent bounds from below;
 but ``mean - threshold - t g(r)`` is convex in (mean, r), rises in the mean and falls with r. So
 for t > 0 the sandwich is used, in the plane of (mean, -r), and the tangents below.
+
+References
+----------
+Dinkelbach (1967), ratios by a sequence of linear problems [Dinkelbach1967].
 """
 
 from __future__ import annotations

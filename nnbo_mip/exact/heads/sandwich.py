@@ -18,6 +18,10 @@ too: those at which the polygon's ends score T.
 
 Any score will do that rises in both coordinates and whose sets {score <= t} are convex for the t
 that matter: log EI, and ratios (see `ratio`).
+
+References
+----------
+Rote (1992), sandwich algorithms [Rote1992].
 """
 
 from __future__ import annotations

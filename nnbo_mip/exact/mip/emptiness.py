@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nnbo_mip.exact.backends.base import Backend, SolveRequest
+from nnbo_mip.exact.backends.selftest import ensure_sound
 from nnbo_mip.exact.formulation import encode
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.problem import Problem
@@ -19,6 +20,7 @@ def is_empty(domain: Domain, backend: Backend, monitor: Monitor) -> bool:
     Its rows are those of the integer programs: relaxed by more than the solver's
     tolerance, so that an admissible point cannot be missed by rounding.
     """
+    ensure_sound(backend)
     nothing = Affine(np.zeros(1), {0: np.zeros((1, domain.dimension))})
     model = encode(Problem(Network(domain.dimension, (), nothing), domain), []).model
     for presolve in (True, False):

@@ -226,6 +226,7 @@ class _MipSearch:
     def _ladder(self) -> Iterator[tuple[Backend, bool]]:
         """Yield who is asked next when an answer was thrown away."""
         first = self.backend if self.backend.proves else get_backend(DEFAULT)
+        ensure_sound(first)
         yield first, self.options.presolve
         yield first, not self.options.presolve
         for other in second_opinions([first.name]):

@@ -31,7 +31,7 @@ import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import UnsupportedError
-from nnbo_mip.scores.base.abstract import MomentHead, RatioHead
+from nnbo_mip.scores.base.abstract import MomentHead, RatioHead, Shape
 from nnbo_mip.scores.functions.improvement import LEVEL_ERROR, ExpectedImprovement, margin_at_level
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.functions.noisy import AugmentedEI, QuantileImprovement
@@ -55,7 +55,6 @@ class LevelLines:
     limit: FloatArray
 
 
-@singledispatch
 def level_lines(head: MomentHead, low: FloatArray, high: FloatArray, level: float) -> LevelLines:
     """Return half-planes below a level.
 
@@ -67,13 +66,22 @@ def level_lines(head: MomentHead, low: FloatArray, high: FloatArray, level: floa
     level : float
         Below the largest score; -inf gives lines that nothing satisfies.
     """
+    if level == -math.inf and head.shape is not Shape.LINEAR:
+        one = np.ones(len(low))
+        return LevelLines(one, 0.0 * one, -np.inf * one)
+    return lines_of(head, low, high, level)
+
+
+@singledispatch
+def lines_of(head: MomentHead, low: FloatArray, high: FloatArray, level: float) -> LevelLines:
+    """Return half-planes below a finite level; one more kind of head registers its own."""
     raise UnsupportedError(
-        f"boxes must know the level sets of a head; got a {type(head).__name__}; add its half-"
-        "planes to exact/scores/level_lines.py."
+        f"boxes must know the level sets of a head; got a {type(head).__name__}; register its "
+        "half-planes with exact.scores.level_lines.lines_of."
     )
 
 
-@level_lines.register
+@lines_of.register
 def _of_linear(head: LinearHead, low: FloatArray, high: FloatArray, level: float) -> LevelLines:
     one = np.ones(len(low))
     limit = level - head.constant
@@ -82,16 +90,8 @@ def _of_linear(head: LinearHead, low: FloatArray, high: FloatArray, level: float
     return LevelLines(head.mean_weight * one, head.std_weight * one, limit * one)
 
 
-def _nothing(low: FloatArray) -> LevelLines:
-    """Return lines that nothing satisfies."""
-    one = np.ones(len(low))
-    return LevelLines(one, 0.0 * one, -np.inf * one)
-
-
-@level_lines.register
+@lines_of.register
 def _of_ratio(head: RatioHead, low: FloatArray, high: FloatArray, level: float) -> LevelLines:
-    if level == -math.inf:
-        return _nothing(low)
     one = np.ones(len(low))
     t = head.ratio_at_level(level)
     if not math.isfinite(t):
@@ -106,12 +106,10 @@ def _below_at_zero(limit: FloatArray, low: FloatArray) -> FloatArray:
     return np.where(low > 0.0, limit, np.nextafter(limit, -np.inf))
 
 
-@level_lines.register
+@lines_of.register
 def _of_improvement(
     head: ExpectedImprovement, low: FloatArray, high: FloatArray, level: float
 ) -> LevelLines:
-    if level == -math.inf:
-        return _nothing(low)
     scale = abs(head.threshold)
     margins = []
     for std in (low, high):
@@ -125,10 +123,11 @@ def _of_improvement(
     return _chord(head.threshold, low, high, *margins)
 
 
-@level_lines.register
+@lines_of.register
 def _of_augmented(head: AugmentedEI, low: FloatArray, high: FloatArray, level: float) -> LevelLines:
+    one = np.ones(len(low))
     if level <= 0.0:
-        return _nothing(low)
+        return LevelLines(one, 0.0 * one, -np.inf * one)
     smallest = 1e-40 * max(head.noise, 1e-100)  # tangents at any point are below 1 / F
     at = np.maximum(0.5 * low + 0.5 * high, smallest)
     raised, slope = _raise_of(head.noise, at)
@@ -155,13 +154,13 @@ def _raise_of(noise: float, std: FloatArray) -> tuple[FloatArray, FloatArray]:
     return root * (root + ratio), slope
 
 
-@level_lines.register
+@lines_of.register
 def _of_quantile(
     head: QuantileImprovement, low: FloatArray, high: FloatArray, level: float
 ) -> LevelLines:
     one = np.ones(len(low))
     if level <= 0.0:
-        return _nothing(low)
+        return LevelLines(one, 0.0 * one, -np.inf * one)
     (loss_low, spread_low), (loss_high, spread_high) = head.terms(low), head.terms(high)
     inner = _of_improvement(ExpectedImprovement(head.threshold), spread_low, spread_high, level)
     ends = [

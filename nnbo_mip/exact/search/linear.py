@@ -66,7 +66,7 @@ class LinearProgram:
 def _silent_solver() -> highspy.Highs:
     import highspy
 
-    solver = highspy.Highs()  # type: ignore[no-untyped-call]
+    solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("threads", 1)
     solver.setOptionValue("primal_feasibility_tolerance", FEASIBILITY_TOLERANCE)

@@ -18,6 +18,10 @@ path, with a factor for the few elementwise operations in between. Underflow add
 magnitude m_k. In float64 these
 constants are about 1e-12 of the magnitudes, far below any useful gap, and cost nothing
 a box.
+
+References
+----------
+Higham (2002), gamma_n, errors of dot products [Higham2002].
 """
 
 from __future__ import annotations

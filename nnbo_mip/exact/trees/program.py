@@ -13,6 +13,11 @@ is left, so the y need not be. The inputs are those of every program (`formulati
 
 e' the next value of the grid above e, or e itself for a real coordinate: the program then also
 allows x_j = e with z = 0, so that its bound holds and may be a little too large.
+
+References
+----------
+Mišić (2020), the formulation [Misic2020].
+Thebelt et al. (2021), ENTMOOT, which has it too [Thebelt2021].
 """
 
 from __future__ import annotations

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import importlib.util
 import os
 import platform
+import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.loop.settings.provenance import PACKAGES, installed
 
-OPTIONAL = ("numba", "pyscipopt", "gpytorch", "coco-experiment", "h5py", "onnx")
+OPTIONAL = ("numba", "pyscipopt", "coco-experiment", "h5py", "onnx")
 """Whose versions are told as well; no digest rests on them."""
 
 DIGEST_LENGTH = 16
@@ -38,39 +38,72 @@ def environment() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "python": platform.python_version(),
         "versions": _installed((*PACKAGES, *OPTIONAL)),
+        "commit": _commit(),
     }
 
 
-def versions_of(strategies: Iterable[object] = ()) -> dict[str, str]:
+def versions_of(
+    strategies: Iterable[object] = (), packages: Iterable[str] = PACKAGES
+) -> dict[str, str]:
     """Return the versions on which outcomes rest.
 
     Parameters
     ----------
     strategies : iterable of object
         The packages of those that are not ours are named too.
+    packages : iterable of str
     """
-    packages = (type(made).__module__.partition(".")[0] for made in strategies)
-    return _installed((*PACKAGES, *sorted(set(packages) - {"nnbo_mip"})))
+    theirs = (type(made).__module__.partition(".")[0] for made in strategies)
+    return _installed((*packages, *sorted(set(theirs) - {"nnbo_mip"})))
 
 
-def imported(modules: Iterable[str]) -> dict[str, str]:
-    """Import modules, from the working folder too, and return the digests of their files."""
+def digests_of(modules: Iterable[str]) -> dict[str, str]:
+    """Return the digests of modules, looked for in the working folder too; nothing of them is run.
+
+    That of a module in a package counts the packages' own files as well, as they are run first.
+    """
     here = os.getcwd()
     if here not in sys.path:
         sys.path.append(here)
     digests = {}
     for name in modules:
-        try:
-            module = importlib.import_module(name)
-        except ImportError as error:
-            raise InputError(
-                f"a module must be one that can be imported; {name!r} cannot ({error}); install "
-                "it, or begin in the folder that it is in."
-            ) from error
-        file = getattr(module, "__file__", None)
-        content = b"" if file is None else Path(file).read_bytes()
+        content = b"".join(path.read_bytes() for path in _files_of(name))
         digests[name] = hashlib.sha256(content).hexdigest()[:DIGEST_LENGTH]
     return digests
+
+
+def import_all(modules: Iterable[str]) -> None:
+    """Import modules, whose digests were compared before where there was something to compare."""
+    for name in modules:
+        try:
+            importlib.import_module(name)
+        except Exception as error:
+            why = error if isinstance(error, ImportError) else f"{type(error).__name__}: {error}"
+            raise _cannot_import(name, why) from error
+
+
+def _files_of(name: str) -> list[Path]:
+    """Return the files that are run when a module is imported, its packages' first."""
+    files: list[Path] = []
+    parents: Sequence[str] | None = None
+    parts = name.split(".")
+    for end in range(1, len(parts) + 1):
+        part = ".".join(parts[:end])
+        found = (finder.find_spec(part, parents) for finder in sys.meta_path)
+        spec = next((one for one in found if one is not None), None)
+        if spec is None:
+            raise _cannot_import(name, f"there is no module {part}")
+        if spec.has_location and spec.origin is not None:
+            files.append(Path(spec.origin))
+        parents = spec.submodule_search_locations or []  # what is no package has no modules
+    return files
+
+
+def _cannot_import(name: str, why: object) -> InputError:
+    return InputError(
+        f"a module must be one that can be imported; {name!r} cannot ({why}); install it, or begin "
+        "in the folder that it is in."
+    )
 
 
 def versions_here(packages: Iterable[str]) -> dict[str, str | None]:
@@ -91,6 +124,24 @@ def check_same(wanted: Mapping[str, str], here: Mapping[str, str | None], what: 
 
 def _installed(names: Iterable[str]) -> dict[str, str]:
     return {name: version for name in dict.fromkeys(names) if (version := installed(name))}
+
+
+def _commit() -> str:
+    """Return the commit of a working tree, with ``+`` where the package differs; else nothing."""
+    package = Path(__file__).parents[2]
+    if not (package.parent / ".git").exists():
+        return ""
+    try:
+        head, changed = (
+            subprocess.run(command, cwd=package, check=True, capture_output=True, text=True).stdout
+            for command in (
+                ["git", "rev-parse", "--short=12", "HEAD"],
+                ["git", "status", "--porcelain", "--", "."],
+            )
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return head.strip() + ("+" if changed.strip() else "")
 
 
 def _cpu() -> str:

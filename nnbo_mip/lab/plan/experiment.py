@@ -1,7 +1,7 @@
 """From the file of an experiment to its plan; all that can be wrong is said before anything runs.
 
-A file has the keys `KEYS`, with tables as `nnbo_mip.lab.plan.methods` takes them; docs/lab.md has
-an example.
+A file has the keys `KEYS`, with tables as `nnbo_mip.lab.plan.methods` takes them;
+docs/guide/lab.md has an example.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 from nnbo_mip.core.errors import FileFormatError, InputError
 from nnbo_mip.core.files import read_limited
 from nnbo_mip.core.nearest import nearest
-from nnbo_mip.lab.plan.environment import imported, versions_of
+from nnbo_mip.lab.plan.environment import digests_of, import_all, versions_of
 from nnbo_mip.lab.plan.experiment_file import Section
-from nnbo_mip.lab.plan.methods import Method, methods_of
+from nnbo_mip.lab.plan.method import Method
+from nnbo_mip.lab.plan.methods import methods_of
 from nnbo_mip.lab.plan.metrics import METRICS
 from nnbo_mip.lab.plan.plan import Plan, PlannedUnit
 from nnbo_mip.lab.plan.tasks import Task, check_optima, tasks_of
 from nnbo_mip.lab.plan.unit import Unit
-from nnbo_mip.loop.settings.settings import DOORS
 
 KEYS = (
     "name",
@@ -66,7 +66,8 @@ def planned(text: str, file: str, name: str) -> Plan:
     root = Section.of_text(text, file)
     root.check_keys(KEYS)
     with root.located("imports"):
-        modules = imported(root.texts("imports"))
+        modules = digests_of(root.texts("imports"))
+        import_all(modules)
     metrics = _metrics(root)
     instances = _instances(root)
     tasks = tasks_of(root, instances[0])
@@ -78,14 +79,16 @@ def planned(text: str, file: str, name: str) -> Plan:
         for task in tasks
         for method in methods
     }
-    versions = versions_of(
-        DOORS[key](value)
+    versions = versions_of(made for method in methods for made in method.strategies)
+    rests = {
+        method.label: (
+            versions | versions_of(packages=method.packages),
+            modules | digests_of(method.modules),
+        )
         for method in methods
-        for key, value in method.chosen.items()
-        if key in DOORS
-    )
+    }
     units = [
-        _unit(task, method, instance, contents[task.label, method.label], versions, modules)
+        _unit(task, method, instance, contents[task.label, method.label], *rests[method.label])
         for instance in instances
         for task in tasks
         for method in methods

@@ -1,22 +1,25 @@
 """The methods of an experiment: products of the lists in its tables, each with a label.
 
 A key of ``[methods]`` is an option of `BayesianOptimizer`, with a value or a list of values; a
-table stands for all combinations. ``budget`` is short for the scaling to a mean width.
+table stands for all combinations. ``budget`` is short for the scaling to a mean width. A table
+with ``entry`` or ``peer`` is of a method that is not ours (`nnbo_mip.lab.plan.outside`).
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.lab.plan.experiment_file import Section
-from nnbo_mip.loop.optimizer import BayesianOptimizer
+from nnbo_mip.lab.plan.method import AXES, Method
+from nnbo_mip.lab.plan.outside import is_outside, outside_methods
 from nnbo_mip.loop.record.plain import number_out
-from nnbo_mip.loop.settings.settings import DOORS
+from nnbo_mip.loop.settings.settings import DOORS, Settings
+from nnbo_mip.loop.step.rehearsal import rehearse
 from nnbo_mip.problems.problem import Direction, Problem
 
 NUMBERS = ("gap", "time_limit", "most_fitted")
@@ -26,78 +29,61 @@ OPTIONS = (*(name for name in DOORS if name != "initial"), *NUMBERS)
 
 KEYS = ("label", "budget", *OPTIONS)
 
-AXES = ("surrogate", "acquisition", "maximizer", "budget")
-"""Have columns of their own in the store; what else varies is the variant."""
-
 BASELINES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {"random": MappingProxyType({"name": "uniform"}), "sobol": MappingProxyType({"name": "sobol"})}
 )
 """Designs whose points no model chooses."""
 
-DEFAULT = "default"
-"""What is written for an option that is left out while others name it."""
-
 
 @dataclass(frozen=True)
-class Method:
-    """One combination.
-
-    Parameters
-    ----------
-    label : str
-    chosen : mapping
-        The keys of the file with one value each.
-    section : Section or None
-        The table that it is of; None for a baseline.
-    """
-
-    label: str
-    chosen: Mapping[str, Any]
-    section: Section | None
-
-    def text(self, key: str) -> str:
-        """Return what was chosen, as a label has it."""
-        return text_of(self.chosen[key]) if key in self.chosen else DEFAULT
+class Ours(Method):
+    """Options of `BayesianOptimizer`."""
 
     @property
     def axes(self) -> tuple[str, str, str]:
-        """Surrogate, acquisition and maximizer; empty for a baseline."""
-        if self.section is None:
-            return "", "", ""
+        """Surrogate, acquisition and maximizer."""
         return self.text("surrogate"), self.text("acquisition"), self.text("maximizer")
 
     @property
-    def variant(self) -> str:
-        """The other options, as in ``escape=none, gap=0.01``."""
-        rest = [key for key in self.chosen if key not in AXES]
-        return ", ".join(f"{key}={self.text(key)}" for key in rest)
+    def strategies(self) -> list[object]:
+        """What was chosen by name, made."""
+        return [DOORS[key](value) for key, value in self.chosen.items() if key in DOORS]
 
     def content(self, problem: Problem, scaled: bool, steps: int) -> dict[str, Any]:
-        """Return the unit's ``method``: everything that was chosen, left open or not.
-
-        Impossible combinations are refused here, as `BayesianOptimizer` refuses them.
-        """
-        if self.section is None:
-            return {"design": dict(BASELINES[self.label])}
+        """Return all options with their values; refuse what `BayesianOptimizer` refuses."""
         direction: Direction = "maximize" if scaled else problem.direction
         options = {key: value for key, value in self.chosen.items() if key != "budget"}
         if "budget" in self.chosen:
             unit = {"unit": 1.0} if scaled else {}
             options["scaling"] = {"name": "mean_width", "budget": self.chosen["budget"], **unit}
-        settings = BayesianOptimizer(
-            problem.space, **options, direction=direction, steps=steps
-        ).settings
+        settings = Settings.planned(problem.space, **options, direction=direction, steps=steps)
+        rehearse(settings)
         described = {name: settings.descriptions[name] for name in DOORS if name != "initial"}
         numbers = {name: number_out(getattr(settings, name)) for name in NUMBERS}
         return {"options": {**described, **numbers, "most_fitted": settings.most_fitted}}
 
 
+@dataclass(frozen=True)
+class Baseline(Method):
+    """Points that no model chooses."""
+
+    def content(self, problem: Problem, scaled: bool, steps: int) -> dict[str, Any]:
+        """Return the design."""
+        return {"design": dict(BASELINES[self.label])}
+
+
 def methods_of(root: Section) -> tuple[Method, ...]:
     """Return what the tables ``[[methods]]``, ``[options]`` and the list ``baselines`` ask for."""
     shared = _shared(root)
-    made = [one for section in root.sections("methods") for one in _product(section, shared)]
-    made = _labelled(made)
-    made += [Method(name, {}, None) for name in _baselines(root)]
+    ours: list[Ours] = []
+    others: list[Method] = []
+    for section in root.sections("methods"):
+        if is_outside(section):
+            others += outside_methods(section)
+        else:
+            ours += _product(section, shared)
+    made: list[Method] = [*_labelled(ours), *others]
+    made += [Baseline(name, {}, None) for name in _baselines(root)]
     if not made:
         raise InputError(
             f"{root.where()}: an experiment must have a method or a baseline; got none; begin a "
@@ -113,16 +99,6 @@ def methods_of(root: Section) -> tuple[Method, ...]:
     return tuple(made)
 
 
-def text_of(value: object) -> str:
-    """Return a description as a text: ``{"name": "grid", "points": 50}`` is grid:points=50."""
-    if isinstance(value, Mapping):
-        options = [f"{key}={text_of(other)}" for key, other in value.items() if key != "name"]
-        return f"{value.get('name', '')}{':' if options else ''}{','.join(options)}"
-    if isinstance(value, float):
-        return f"{value:g}"
-    return str(value)
-
-
 def _shared(root: Section) -> Mapping[str, Any]:
     """Return what ``[options]`` says of all methods."""
     sections = root.sections("options")
@@ -135,7 +111,7 @@ def _shared(root: Section) -> Mapping[str, Any]:
     return sections[0].content if sections else {}
 
 
-def _product(section: Section, shared: Mapping[str, Any]) -> list[Method]:
+def _product(section: Section, shared: Mapping[str, Any]) -> list[Ours]:
     """Return the combinations of a table; what it says itself counts before what all share."""
     section.check_keys(KEYS)
     label = section.text("label", "")
@@ -156,7 +132,7 @@ def _product(section: Section, shared: Mapping[str, Any]) -> list[Method]:
     }
     lists = {**{key: lists[key] for key in AXES if key in lists}, **rest, **lists}
     return [
-        Method(label, dict(zip(lists, values, strict=True)), section)
+        Ours(label, dict(zip(lists, values, strict=True)), section)
         for values in itertools.product(*lists.values())
     ]
 
@@ -172,12 +148,12 @@ def _check(section: Section, key: str, value: Any) -> None:
             raise InputError(f"it must be a number; got {value!r:.60}; write {key} = 10, say.")
 
 
-def _labelled(made: Sequence[Method]) -> list[Method]:
+def _labelled(made: Sequence[Ours]) -> list[Ours]:
     """Return methods called by what distinguishes them."""
     return [_named(one, [other for other in made if other.label == one.label]) for one in made]
 
 
-def _named(one: Method, among: Sequence[Method]) -> Method:
+def _named(one: Ours, among: Sequence[Ours]) -> Ours:
     """Return a method with its own label, followed by what varies among those that share it."""
     keys = dict.fromkeys(key for other in among for key in other.chosen)
     varying = [key for key in keys if len({other.text(key) for other in among}) > 1]
@@ -185,7 +161,7 @@ def _named(one: Method, among: Sequence[Method]) -> Method:
         varying = ["surrogate"]
     parts = [one.label] if one.label else []
     parts += [one.text(key) if key in AXES[:3] else f"{key} {one.text(key)}" for key in varying]
-    return Method(", ".join(parts), one.chosen, one.section)
+    return replace(one, label=", ".join(parts))
 
 
 def _baselines(root: Section) -> tuple[str, ...]:

@@ -8,19 +8,24 @@ from functools import lru_cache
 from typing import Any
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.loop.designs.designs import Design
+from nnbo_mip.loop.designs.designs import Design, design_of
 from nnbo_mip.loop.policies.seeds import Purpose, seed_for
 from nnbo_mip.problems.catalogue import registry as problems
 from nnbo_mip.problems.problem import Problem
 from nnbo_mip.space.space import Space
 
 PLACEHOLDER = "{instance}"
-"""In the texts of a problem, stands for the instance."""
+"""In the texts of a problem or of starts, stands for the instance."""
 
 
 def problem_of(spec: Any, instance: int) -> Problem:
     """Return the problem of an instance; units that follow one another may share it."""
     return _problem(json.dumps(_filled(spec, instance), sort_keys=True))
+
+
+def design_for(starts: Any, instance: int) -> Design:
+    """Return the design of an instance, of what a file or a unit says of its starts."""
+    return design_of(_filled(starts, instance))
 
 
 def shared_starts(design: Design, space: Space, instance: int) -> FloatArray:

@@ -9,9 +9,10 @@ from typing import Any
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.core.nearest import nearest
 from nnbo_mip.lab.plan.experiment_file import Section
-from nnbo_mip.lab.plan.methods import text_of
-from nnbo_mip.lab.plan.starts import problem_of, shared_starts
+from nnbo_mip.lab.plan.method import text_of
+from nnbo_mip.lab.plan.starts import PLACEHOLDER, design_for, problem_of, shared_starts
 from nnbo_mip.loop.designs.designs import design_of
+from nnbo_mip.loop.designs.designs import registry as designs
 from nnbo_mip.loop.record.plain import described
 from nnbo_mip.problems.problem import Problem
 
@@ -96,11 +97,15 @@ def _task(root: Section, place: int, entry: Any, instance: int) -> Task:
         _check_scaled(problem)
     with said["starts"].located("starts"):
         given = said["starts"].get("starts")
-        design = design_of(given)
+        if PLACEHOLDER in str(given):
+            name, options = designs.parsed(given)
+            given = {"name": name, **options}
+        design = design_for(given, instance)
         n_starts = len(shared_starts(design, problem.space, instance))
         if not n_starts:
             raise InputError("there must be a start; got none; write starts = 8, say.")
-        starts = described(design, given, design_of)
+        # Starts of which each instance has others are kept as they were written.
+        starts = given if PLACEHOLDER in str(given) else described(design, given, design_of)
     return Task(
         label=own.get("label", text_of(spec)),
         spec=spec,

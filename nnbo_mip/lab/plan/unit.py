@@ -26,14 +26,14 @@ class Unit:
     scaled : bool
         Whether values are scaled to [-1, 1], to be maximized (`Problem.scaled`).
     starts : mapping
-        The design of the starting points.
+        The design of the starting points; ``{instance}`` in it stands for the instance.
     n_starts, steps : int
         How many starting points, and how many evaluations after them.
     instance : int
         The seed of starts, method and noise.
     method : mapping
-        ``{"options": …}`` of `BayesianOptimizer`, all of them with their values, or ``{"design":
-        …}``, the points of a baseline.
+        ``{"options": …}`` of `BayesianOptimizer`, all of them with their values, ``{"design": …}``,
+        the points of a baseline, ``{"peer": …}``, or ``{"entry": …, "options": …}``.
     versions : mapping of str to str
         Of the packages on which the method rests.
     imports : mapping of str to str

@@ -14,11 +14,10 @@ import numpy as np
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.lab.pictures.belief import BeliefLine
 from nnbo_mip.lab.plan.environment import check_same, versions_here
-from nnbo_mip.lab.plan.starts import problem_of, shared_starts
+from nnbo_mip.lab.plan.starts import design_for, problem_of, shared_starts
 from nnbo_mip.lab.plan.unit import Unit
 from nnbo_mip.lab.run.unit_run import Modelled
 from nnbo_mip.lab.store.results import Results
-from nnbo_mip.loop.designs.designs import design_of
 from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.loop.warps.warping import exponent_of_unit
 from nnbo_mip.maximizers.base.abstract import Maximizer, Request
@@ -67,7 +66,7 @@ def repeated_beliefs(results: Results, unit: int, steps: int) -> list[BeliefLine
     options = made.method["options"]
     recording = _recorder(maximizers.create(options["maximizer"]), seen)
     watched = replace(made, method={"options": {**options, "maximizer": recording}})
-    drawn = shared_starts(design_of(made.starts), problem.space, made.instance)
+    drawn = shared_starts(design_for(made.starts, made.instance), problem.space, made.instance)
     method = Modelled(watched, problem.space, direction, list(problem.space.decode(drawn)))
     points = results.points(unit)
     values = results.observations["y"][results.observations["unit"] == unit]

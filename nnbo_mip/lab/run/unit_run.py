@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import math
 import resource
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from nnbo_mip.lab.plan.environment import check_same, imported, versions_here
-from nnbo_mip.lab.plan.starts import problem_of, shared_starts
+from nnbo_mip.lab.peers.base import MethodTask
+from nnbo_mip.lab.plan.environment import check_same, digests_of, import_all, versions_here
+from nnbo_mip.lab.plan.starts import design_for, problem_of, shared_starts
 from nnbo_mip.lab.plan.unit import Unit
+from nnbo_mip.lab.store.columns import STEPS
 from nnbo_mip.loop.designs.designs import design_of
 from nnbo_mip.loop.policies.seeds import Purpose, seed_for
 from nnbo_mip.loop.record.plain import number_in, point_out
@@ -20,28 +23,6 @@ from nnbo_mip.space.space import Space
 
 if TYPE_CHECKING:
     from nnbo_mip.loop.record.suggestion import Suggestion
-
-
-RECORDED = (
-    "status",
-    "value",
-    "bound",
-    "gap",
-    "kind",
-    "engine",
-    "head",
-    "mean",
-    "std",
-    "c",
-    "eps",
-    "doublings",
-    "seconds",
-    "fit_seconds",
-    "evaluations",
-    "time_limited",
-    "message",
-)
-"""What is kept of a suggestion, beside its counters."""
 
 
 class Method(Protocol):
@@ -76,7 +57,7 @@ class Modelled:
         self._optimizer = BayesianOptimizer(
             space,
             **{**options, "time_limit": number_in(options["time_limit"])},
-            initial=unit.starts if self._draws else starts,
+            initial=design_for(unit.starts, unit.instance) if self._draws else starts,
             direction=direction,
             steps=unit.steps,
             seed=unit.instance,
@@ -123,37 +104,52 @@ class Drawn:
 
 def run_unit(unit: Unit) -> dict[str, Any]:
     """Run a unit and return its observations, its steps and the time they took, JSON-able."""
-    check_same(unit.imports, imported(unit.imports), "modules")
+    check_same(unit.imports, digests_of(unit.imports), "modules")
+    import_all(unit.imports)  # not before: they may be others than was planned
     check_same(unit.versions, versions_here(unit.versions), "packages")
     used = _cpu_seconds()
     problem = problem_of(unit.problem, unit.instance)
     measure = _Measure(problem, unit)
-    drawn = shared_starts(design_of(unit.starts), problem.space, unit.instance)
+    drawn = shared_starts(design_for(unit.starts, unit.instance), problem.space, unit.instance)
     starts = list(problem.space.decode(drawn))
-    method: Method
-    if "design" in unit.method:
-        method = Drawn(unit, problem.space, starts)
-    else:
-        direction: Direction = "maximize" if unit.scaled else problem.direction
-        method = Modelled(unit, problem.space, direction, starts)
+    direction: Direction = "maximize" if unit.scaled else problem.direction
+    method = _begun(unit, problem.space, direction, starts)
     observed: dict[str, list[Any]] = {"y": [], "truth": [], "seconds": [], "x": []}
     steps = []
+    choosing = 0.0  # seconds: some methods learn when they are told
     for number in range(unit.n_starts + unit.steps):
         asking = time.perf_counter()
         x, suggestion = method.ask()
         evaluating = time.perf_counter()
+        choosing += evaluating - asking
         y, truth = measure(x)
-        seconds = time.perf_counter() - evaluating
+        telling = time.perf_counter()
         method.tell(x, y)
-        for name, value in zip(observed, (y, truth, seconds, point_out(x)), strict=True):
+        for name, value in zip(
+            observed, (y, truth, telling - evaluating, point_out(x)), strict=True
+        ):
             observed[name].append(value)
         if suggestion is not None:
-            steps.append(_step(number, suggestion, evaluating - asking))
+            steps.append(_step(number, suggestion, choosing))
+            choosing = 0.0
+        choosing += time.perf_counter() - telling
     return {
         "observations": observed,
         "steps": steps,
         "cpu_seconds": _cpu_seconds() - used,
     }
+
+
+def _begun(unit: Unit, space: Space, direction: Direction, starts: list[Any]) -> Method:
+    """Return the unit's method, before it was asked anything."""
+    if "design" in unit.method:
+        return Drawn(unit, space, starts)
+    if "entry" in unit.method or "peer" in unit.method:
+        from nnbo_mip.lab.run.outside import Outside
+
+        task = MethodTask(space, direction, starts, unit.n_starts + unit.steps, unit.instance)
+        return Outside(task, unit.method)
+    return Modelled(unit, space, direction, starts)
 
 
 class _Measure:
@@ -179,9 +175,16 @@ class _Measure:
 
 
 def _step(number: int, suggestion: Suggestion, ask_seconds: float) -> dict[str, Any]:
-    kept = {name: getattr(suggestion, name) for name in RECORDED}
-    counters = {name: int(count) for name, count in suggestion.counters.items()}
-    return {"number": number, **kept, "ask_seconds": ask_seconds, "counters": counters}
+    """Return the record of a step: the run's own columns, and those of the suggestion."""
+    region = suggestion.region
+    own = {
+        "number": number,
+        "ask_seconds": ask_seconds,
+        "counters": {name: int(count) for name, count in suggestion.counters.items()},
+        "side": math.nan if region is None else region.length,
+    }
+    names = [column.name for column in STEPS if column.name != "unit"]
+    return {name: own[name] if name in own else getattr(suggestion, name) for name in names}
 
 
 def _cpu_seconds() -> float:

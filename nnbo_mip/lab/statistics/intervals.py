@@ -9,6 +9,10 @@ The resampling has a fixed seed, so that the same results have the same interval
 >>> from nnbo_mip.lab.statistics.intervals import interval_of
 >>> interval_of(np.array([1.0, 2.0, 6.0]))
 Interval(value=3.0, low=1.0, high=6.0)
+
+References
+----------
+Efron and Tibshirani (1993), the bootstrap [EfronTibshirani1993].
 """
 
 from __future__ import annotations

@@ -18,6 +18,11 @@ Runs that no method solves count against all of them.
 [[1.0, 2.0], [[1.0, 1.0], [0.0, 0.5]]]
 >>> [part.tolist() for part in data_profile(times, [1, 1])]
 [[1.0, 1.5, 2.0], [[0.5, 1.0, 1.0], [0.0, 0.0, 0.5]]]
+
+References
+----------
+Dolan and Moré (2002), performance profiles [DolanMore2002].
+Moré and Wild (2009), data profiles [MoreWild2009].
 """
 
 from __future__ import annotations

@@ -15,6 +15,11 @@ groups of ties within blocks,
     critical difference = q_{0.05, k, inf} / sqrt(2) sqrt(k (k + 1) / (6 n))    (Nemenyi)
 
 with q the studentized range. Small figures are good.
+
+References
+----------
+Dewancker et al. (2016), two stages [Dewancker2016].
+Demšar (2006), Friedman's test and Nemenyi's critical difference [Demsar2006].
 """
 
 from __future__ import annotations

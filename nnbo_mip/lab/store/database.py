@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from nnbo_mip.core.errors import FileFormatError, MissingFileError, StoreError
-from nnbo_mip.lab.store.schema import APPLICATION, SCHEMA, TABLES
+from nnbo_mip.lab.store.schema import ADDED, APPLICATION, SCHEMA, TABLES
 from nnbo_mip.loop.record.journal import connect
 
 
@@ -44,15 +44,20 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     with sentences_of(path):
         connection = connect(path, mode)
         try:
-            check_version(connection, path)
+            version = check_version(connection, path)
+            lacking = [f"NULL AS {column.name}" for column in ADDED if column.schema > version]
+            if lacking:  # what is read as "steps" has them all the same
+                connection.execute(
+                    f"CREATE TEMP VIEW steps AS SELECT *, {', '.join(lacking)} FROM main.steps"
+                )
             connection.execute("BEGIN")  # all that is read is of one moment
             yield connection
         finally:
             connection.close()
 
 
-def check_version(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file that is not a store, or a newer one."""
+def check_version(connection: sqlite3.Connection, path: Path) -> int:
+    """Return the version of a store's tables; refuse a newer one, and what is no store."""
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if application != APPLICATION or version < 1:
@@ -65,6 +70,7 @@ def check_version(connection: sqlite3.Connection, path: Path) -> None:
             f"stores up to schema {SCHEMA} can be read; {str(path)!r} has schema {version}; open "
             "it with the release of nnbo_mip that wrote it, or a newer one."
         )
+    return version
 
 
 @contextmanager
@@ -96,5 +102,17 @@ def create(connection: sqlite3.Connection) -> None:
     for statement in TABLES:
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {SCHEMA}")
+    connection.execute("COMMIT")
+
+
+def upgrade(connection: sqlite3.Connection, version: int) -> None:
+    """Give an older store the columns that it lacks."""
+    if version == SCHEMA:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    for column in ADDED:
+        if column.schema > version:
+            connection.execute(f"ALTER TABLE steps ADD COLUMN {column.sql}")
     connection.execute(f"PRAGMA user_version = {SCHEMA}")
     connection.execute("COMMIT")

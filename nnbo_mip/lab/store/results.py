@@ -18,7 +18,7 @@ from nnbo_mip.core.checks import check_choice
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.core.nearest import nearest
 from nnbo_mip.lab.plan.metrics import METRICS
-from nnbo_mip.lab.store.columns import ATTEMPTS, OBSERVATIONS, PLAN, STEPS, UNITS
+from nnbo_mip.lab.store.columns import ATTEMPTS, OBSERVATIONS, PLAN, STEPS, UNITS, types_of
 from nnbo_mip.lab.store.curves import Curves, best_so_far
 from nnbo_mip.lab.store.database import reading
 from nnbo_mip.lab.store.frame import Column, Frame, column_of
@@ -101,12 +101,13 @@ class Results:
         ``unit``, and the columns of the tables ``plan`` and ``units``; ``attempts``, how often it
         was tried.
         """
-        chosen = [f"p.{name}" for name in PLAN] + [f"u.{name}" for name in UNITS]
+        plan, units = types_of(PLAN), types_of(UNITS)
+        chosen = [f"p.{name}" for name in plan] + [f"u.{name}" for name in units]
         return self._frame(
             f"SELECT p.unit, {', '.join(chosen)}, "
             "(SELECT count(*) FROM attempts a WHERE a.unit = p.unit) "
             "FROM plan p JOIN units u ON u.id = p.unit WHERE p.experiment = ? ORDER BY p.position",
-            {"unit": int, **PLAN, **UNITS, "attempts": int},
+            {"unit": int, **plan, **units, "attempts": int},
         )
 
     @cached_property
@@ -116,7 +117,7 @@ class Results:
         The columns of the table but ``x``, and ``best`` and ``regret`` (`lab.store.curves`),
         the latter NaN where the optimum is not known.
         """
-        frame = self._table("observations", OBSERVATIONS)
+        frame = self._table("observations", types_of(OBSERVATIONS))
         return frame.with_columns({"best": self._best, "regret": self._regret})
 
     def observations_with_points(self) -> Frame:
@@ -128,16 +129,17 @@ class Results:
     @cached_property
     def steps(self) -> Frame:
         """One row for each point that a model chose, ordered by unit and number."""
-        return self._table("steps", STEPS)
+        return self._table("steps", types_of(STEPS))
 
     @cached_property
     def attempts(self) -> Frame:
         """One row each time that a unit was tried, ordered by unit and number."""
+        types = types_of(ATTEMPTS)
         return self._frame(
-            f"SELECT {', '.join(f't.{name}' for name in ATTEMPTS)} FROM plan p "
+            f"SELECT {', '.join(f't.{name}' for name in types)} FROM plan p "
             "CROSS JOIN attempts t ON t.unit = p.unit WHERE p.experiment = ? "
             "ORDER BY p.unit, t.number",
-            ATTEMPTS,
+            types,
         )
 
     # -- parts --------------------------------------------------------------------------

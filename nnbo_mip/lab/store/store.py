@@ -11,39 +11,16 @@ import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.lab.plan.plan import Plan
 from nnbo_mip.lab.store.answer import Answer
-from nnbo_mip.lab.store.database import alone, check_version, create, sentences_of
+from nnbo_mip.lab.store.columns import ATTEMPTS, OBSERVATIONS, PLAN, STEPS, Column, insert
+from nnbo_mip.lab.store.database import alone, check_version, create, sentences_of, upgrade
 from nnbo_mip.loop.record.journal import connect
-
-OBSERVED = ("y", "truth", "seconds", "x")
-STEP = (
-    "number",
-    "status",
-    "value",
-    "bound",
-    "gap",
-    "kind",
-    "engine",
-    "head",
-    "mean",
-    "std",
-    "c",
-    "eps",
-    "doublings",
-    "seconds",
-    "fit_seconds",
-    "ask_seconds",
-    "evaluations",
-    "time_limited",
-    "message",
-    "counters",
-)
-"""Columns of observations and steps as a result names them."""
 
 
 class Store:
@@ -71,15 +48,27 @@ class Store:
             ).fetchall()
         return sum(key not in keys for (key,) in rows)
 
-    def write_plan(self, plan: Plan) -> dict[str, str]:
+    def write_plan(self, plan: Plan, extend: bool = False) -> dict[str, str]:
         """Write what is to be run, in the place of an experiment's earlier plan.
 
         Units that are there already keep what they have; those that are no longer planned stay in
         the store. Returns the status of every planned unit by its key.
+
+        Parameters
+        ----------
+        plan : Plan
+        extend : bool
+            Whether the earlier plan stays, and this one comes after it.
         """
         with self._transaction() as connection:
-            experiment = self._experiment(connection, plan)
-            connection.execute("DELETE FROM plan WHERE experiment = ?", (experiment,))
+            experiment, first = self._experiment(connection, plan), 0
+            if extend:
+                first = connection.execute(
+                    "SELECT coalesce(max(position) + 1, 0) FROM plan WHERE experiment = ?",
+                    (experiment,),
+                ).fetchone()[0]
+            else:
+                connection.execute("DELETE FROM plan WHERE experiment = ?", (experiment,))
             connection.executemany(
                 "INSERT OR IGNORE INTO units (key, content, instance, starts, steps, dimension, "
                 "direction, optimum, scaled) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -98,22 +87,15 @@ class Store:
                     for planned in plan
                 ),
             )
+            names = [column.name for column in PLAN]
             connection.executemany(
-                "INSERT INTO plan SELECT ?, id, ?, ?, ?, ?, ?, ?, ?, ? FROM units WHERE key = ?",
+                f"INSERT OR IGNORE INTO plan (experiment, unit, {', '.join(names)}) SELECT "
+                f":experiment, id, {', '.join(f':{name}' for name in names)} FROM units "
+                "WHERE key = :key",
                 (
-                    (
-                        experiment,
-                        position,
-                        planned.problem,
-                        planned.method,
-                        planned.surrogate,
-                        planned.acquisition,
-                        planned.maximizer,
-                        planned.budget,
-                        planned.variant,
-                        planned.unit.key,
-                    )
-                    for position, planned in enumerate(plan)
+                    {name: getattr(planned, name) for name in names if name != "position"}
+                    | {"experiment": experiment, "position": position, "key": planned.unit.key}
+                    for position, planned in enumerate(plan, first)
                 ),
             )
             rows = connection.execute(
@@ -155,9 +137,9 @@ class Store:
             "SELECT count(*) FROM attempts WHERE unit = ?", (unit,)
         ).fetchone()[0]
         connection.executemany(
-            "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?)",
+            insert("attempts", ATTEMPTS),
             [
-                (unit, number, one.outcome, one.started, one.seconds, one.host, one.message)
+                {"unit": unit, "number": number, **asdict(one)}
                 for number, one in enumerate(answer.attempts, tried)
             ],
         )
@@ -183,21 +165,17 @@ class Store:
         self, connection: sqlite3.Connection, unit: int, result: Mapping[str, Any]
     ) -> None:
         observed = result["observations"]
-        rows = zip(*(observed[name] for name in OBSERVED), strict=True)
-        connection.executemany(
-            "INSERT INTO observations VALUES (?, ?, ?, ?, ?, ?)",
-            [
-                (unit, number, y, truth, seconds, json.dumps(x))
-                for number, (y, truth, seconds, x) in enumerate(rows)
-            ],
+        rows = (
+            {"number": number, **dict(zip(observed, values, strict=True))}
+            for number, values in enumerate(zip(*observed.values(), strict=True))
         )
-        connection.executemany(
-            f"INSERT INTO steps VALUES ({', '.join('?' * (len(STEP) + 1))})",
-            [
-                (unit, *(step[name] for name in STEP[:-1]), json.dumps(step["counters"]))
-                for step in result["steps"]
-            ],
-        )
+        for table, columns, records in (
+            ("observations", OBSERVATIONS, rows),
+            ("steps", STEPS, result["steps"]),
+        ):
+            connection.executemany(
+                insert(table, columns), (_row(columns, unit, record) for record in records)
+            )
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -209,6 +187,16 @@ class Store:
                 self._connection.execute("ROLLBACK")
                 raise
             self._connection.execute("COMMIT")
+
+
+def _row(columns: Sequence[Column], unit: int, record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is written of a record of a unit."""
+    whole = {**dict.fromkeys(one.name for one in columns if one.is_optional), **record}
+    whole["unit"] = unit
+    return {
+        column.name: json.dumps(whole[column.name]) if column.is_json else whole[column.name]
+        for column in columns
+    }
 
 
 def _environment(
@@ -231,7 +219,7 @@ def opened(path: Path) -> Iterator[Store]:
         )
     with alone(path), sentences_of(path), closing(connect(path, "rwc")) as connection:
         if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            check_version(connection, path)
+            upgrade(connection, check_version(connection, path))
         else:
             create(connection)
         connection.execute("PRAGMA journal_mode = WAL")

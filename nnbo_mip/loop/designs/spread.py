@@ -5,6 +5,12 @@
 >>> points = Maximin(n=3).points(Space.box([0.0], [10.0]), seed=0)
 >>> sorted(points[:, 0].round(1).tolist())  # model coordinates; the first one is random
 [-1.0, 0.3, 1.0]
+
+References
+----------
+Sobol' (1967), Sobol points [Sobol1967].
+McKay et al. (1979), Latin hypercubes [McKay1979].
+Johnson et al. (1990), maximin designs [Johnson1990].
 """
 
 from __future__ import annotations

@@ -14,6 +14,10 @@ looked for there: every point that is asked is an image of the decoder.
 No value is needed for the examples, and values that are told later change nothing about the
 embedding: it belongs to the settings, is trained from the run's seed when a run is made or
 opened, and the journal keeps the examples.
+
+References
+----------
+Gómez-Bombarelli et al. (2018), optimization over the code of an autoencoder [GomezBombarelli2018].
 """
 
 from __future__ import annotations
@@ -43,6 +47,8 @@ LEAST_REACH = 1e-9
 @dataclass(frozen=True)
 class Autoencoder(Embedding):
     """A bent surface through examples.
+
+    Experimental: a method of research, which may change or go.
 
     Parameters
     ----------

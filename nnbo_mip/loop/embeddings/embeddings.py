@@ -17,10 +17,11 @@ bent surface instead, from examples.
 >>> sorted(abs(embedded.matrix).sum(axis=0).tolist())  # two of the four sides a bucket
 [2.0, 2.0]
 
-References: Wang, Hutter, Zoghi, Matheson, de Freitas, "Bayesian Optimization in a Billion
-Dimensions via Random Embeddings", JAIR 2016; Nayebi, Munteanu, Poloczek, "A Framework for Bayesian
-Optimization in Embedded Subspaces", ICML 2019; Papenmeier, Nardi, Poloczek, "Increasing the Scope
-as You Learn", NeurIPS 2022 (buckets of equal size).
+References
+----------
+Wang et al. (2016), REMBO [Wang2016].
+Nayebi et al. (2019), HeSBO, hashed embeddings [Nayebi2019].
+Papenmeier et al. (2022), BAxUS, buckets of equal size [Papenmeier2022].
 """
 
 from __future__ import annotations
@@ -146,6 +147,7 @@ registry: Registry[Embedding] = Registry(
         "autoencoder": "nnbo_mip.loop.embeddings.autoencoder:Autoencoder",
     },
     group="nnbo_mip.embeddings",
+    experimental=("autoencoder",),
 )
 """Filled by this module, by entry points, and by `register`."""
 

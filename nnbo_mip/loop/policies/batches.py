@@ -8,6 +8,11 @@ from them in any case.
 >>> from nnbo_mip.loop.policies.batches import batch_of
 >>> batch_of("liar:value=worst").values([[0.5]], [1.0, 4.0], None)
 array([1.])
+
+References
+----------
+Ginsbourger et al. (2010), kriging believer, constant liar [Ginsbourger2010].
+Thompson (1933), Thompson sampling [Thompson1933].
 """
 
 from __future__ import annotations

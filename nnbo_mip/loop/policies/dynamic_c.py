@@ -1,4 +1,9 @@
-"""Dynamic c: double the uncertainty until a proposal is away from every sample."""
+"""Dynamic c: double the uncertainty until a proposal is away from every sample.
+
+References
+----------
+Högger (2021), dynamic c [Hogger2021].
+"""
 
 from __future__ import annotations
 

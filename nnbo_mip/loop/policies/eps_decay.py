@@ -8,6 +8,10 @@ With s starting samples, n steps with a model, padding p, and sides of length 2,
     exponential:  eps_i = eps_0 (eps_n / eps_0)^share,
 
 never below eps_n: the last p steps, and all beyond n, have the smallest distance.
+
+References
+----------
+Högger (2021), distances that decay [Hogger2021].
 """
 
 from __future__ import annotations

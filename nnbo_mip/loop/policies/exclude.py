@@ -1,8 +1,9 @@
 """Exclusion: maximize over the points that are away from every sample.
 
-`cleared` finds a maximum that keeps its distance. Few known points are in the way of a maximum. Only those are excluded: what is best of a larger set
-and admissible is best of the smaller one, and a bound of the larger one holds. A quick search
-without a proof foresees which they are, so that the long one is as a rule asked once.
+`cleared` finds a maximum that keeps its distance. Few known points are in the way of a maximum, and
+only those are excluded: what is best of a larger set and admissible is best of the smaller one, and
+a bound of the larger one holds. A quick search without a proof foresees which they are, so that the
+long one is as a rule asked once.
 """
 
 from __future__ import annotations

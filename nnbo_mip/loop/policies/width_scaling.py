@@ -15,6 +15,10 @@ surrogate and not to a step: it is computed at the first step with a model, and 
 >>> c = scaling.factor(belief, domain, y, seed=0)
 >>> round(scaling.width(belief.scaled(c), domain, y, seed=0), 9)
 0.5
+
+References
+----------
+Högger (2021), mean-width scaling [Hogger2021].
 """
 
 from __future__ import annotations

@@ -54,6 +54,7 @@ OF_STEP = (
 KEPT = (*OF_SEARCH, "engine", "head", *OF_STEP)
 
 NUMBERS = ("value", "bound", "gap", "mean", "std", "c", "eps", "seconds", "fit_seconds")
+"""Infinities and NaN among them are written as texts."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,10 @@ its answer keeps what was good.
 >>> narrow = some_sides(box, centre, domain, most=2, seed=0)
 >>> int((narrow.lower < narrow.upper).sum())
 2
+
+References
+----------
+Regis and Shoemaker (2013), DYCORS, in which few coordinates move [RegisShoemaker2013].
 """
 
 from __future__ import annotations

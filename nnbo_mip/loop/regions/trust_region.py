@@ -11,8 +11,9 @@ y* its value before an evaluation,
 Only evaluations of points that a model chose are counted. A failed evaluation is a failure; one
 that somebody told without having been asked moves z* and y*, and counts as neither.
 
-Reference: Eriksson, Pearce, Gardner, Turner, Poloczek, "Scalable Global Optimization via Local
-Bayesian Optimization", NeurIPS 2019.
+References
+----------
+Eriksson et al. (2019), TuRBO [Eriksson2019].
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """What a run takes where the user leaves it open: a family, its options, its acquisition, a region.
 
 The family and the region by the regret of runs, the options of families such that the exact step
-closes in its time where it can; ``docs/choosing.md`` has the figures.
+closes in its time where it can; ``docs/dev/default_measurements.md`` has the
+figures.
 """
 
 from __future__ import annotations

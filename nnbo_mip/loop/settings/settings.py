@@ -96,29 +96,52 @@ class Settings:
     descriptions: Mapping[str, Any]
 
     @classmethod
-    def of(
+    def planned(
         cls,
         space: object,
-        options: Mapping[str, object],
-        direction: object,
-        gap: object,
-        time_limit: object,
-        most_fitted: object,
-        steps: object,
-        seed: object,
+        surrogate: object = None,
+        acquisition: object = None,
+        maximizer: object = "auto",
+        direction: object = "minimize",
+        initial: object = None,
+        scaling: object = None,
+        escape: object = "exclude:first=1e-4,last=1e-4",
+        restart: object = None,
+        batch: object = "believer",
+        region: object = "auto",
+        embedding: object = None,
+        warp: object = "auto",
+        *,
+        gap: object = 1e-4,
+        time_limit: object = 10.0,
+        most_fitted: object = 500,
+        steps: object = None,
+        seed: object = 0,
     ) -> Self:
-        """Check what a user gave; `options` has one entry for each of `DOORS`."""
+        """Check what a user gave, and choose what was left open, as `BayesianOptimizer` does.
+
+        Nothing is fitted. Whether the maximizer can serve the model is known after
+        `nnbo_mip.loop.step.rehearsal.rehearse`.
+        """
         made_space = as_space(space)
-        given = dict(options)
         made_seed = secrets.randbits(31) if seed is None else as_seed(seed)
-        embedding = embedding_of(given["embedding"])
-        embedded = embedding.embedded(made_space, seed_for(made_seed, 0, Purpose.EMBED))
+        made_embedding = embedding_of(embedding)
+        embedded = made_embedding.embedded(made_space, seed_for(made_seed, 0, Purpose.EMBED))
         dimension = (embedded or made_space).model().dimension
-        surrogate = surrogates.create(surrogate_for(given["surrogate"], dimension))
-        given["surrogate"] = surrogate
-        given["acquisition"] = acquisition_for(given["acquisition"], surrogate)
-        given["region"] = region_for(given["region"], dimension)
-        given["warp"] = warp_for(given["warp"], surrogate, dimension)
+        made_surrogate = surrogates.create(surrogate_for(surrogate, dimension))
+        given = {
+            "surrogate": made_surrogate,
+            "acquisition": acquisition_for(acquisition, made_surrogate),
+            "maximizer": maximizer,
+            "initial": initial,
+            "scaling": scaling,
+            "escape": escape,
+            "restart": restart,
+            "batch": batch,
+            "region": region_for(region, dimension),
+            "embedding": embedding,
+            "warp": warp_for(warp, made_surrogate, dimension),
+        }
         made: dict[str, Any] = {name: door(given[name]) for name, door in DOORS.items()}
         settings = cls(
             space=made_space,
@@ -215,7 +238,7 @@ class Settings:
             if name == "surrogate" and passed is not None:
                 passed = surrogate_for(passed, dimension)
             options[name] = again(name, passed)
-        return cls.of(made_space, options, time_limit=time_limit, **rest)
+        return cls.planned(made_space, **options, time_limit=time_limit, **rest)
 
     def _check_combination(self) -> None:
         """Refuse at the start what would be refused at the first step with a model."""

@@ -25,6 +25,10 @@ standardize them; but scores and proofs square what is far from 1. Values whose 
 between 2^-200 and 2^200 are divided by a power of two: no digit changes, but of values that are
 nothing beside the largest. It follows the warp, which may have pulled in a penalty that stands
 alone.
+
+References
+----------
+Song et al. (2024), half-rank warping in Vizier [Song2024].
 """
 
 from __future__ import annotations

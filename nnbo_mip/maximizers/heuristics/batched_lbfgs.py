@@ -9,6 +9,11 @@ projection P onto the box, one iteration is
 
 and a start is done when the projected gradient vanishes, when a step gains next to nothing, or
 when no step along the gradient gains at all, as on a ridge where linear pieces meet.
+
+References
+----------
+Liu and Nocedal (1989), L-BFGS [LiuNocedal1989].
+Byrd et al. (1995), bounds [Byrd1995].
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""DIRECT, dividing rectangles, as SciPy has it."""
+"""DIRECT, dividing rectangles, as SciPy has it.
+
+References
+----------
+Jones et al. (1993), DIRECT [Jones1993].
+Gablonsky and Kelley (2001), DIRECT-l [GablonskyKelley2001].
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Multistart L-BFGS: many raw samples, the promising ones ascended by their gradients."""
+"""Multistart L-BFGS: many raw samples, the promising ones ascended by their gradients.
+
+References
+----------
+Byrd et al. (1995), L-BFGS-B [Byrd1995].
+Balandat et al. (2020), BoTorch, the preset `botorch` [Balandat2020].
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Local ascent for a search: within boxes all starts at once, under rows one after another."""
+"""Local ascent for a search: within boxes all starts at once, under rows one after another.
+
+References
+----------
+Kraft (1988), SLSQP [Kraft1988].
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,11 @@ Its defects, and what is done about them: after an error status its ``x`` is in 
 what it returns is not read; an objective that raises is swallowed, or makes it go on for ever, so
 ours never raises and the exception is raised afterwards; it prints, so standard output is closed to
 it; it keeps its state in common blocks, so one search runs at a time.
+
+References
+----------
+Jones et al. (1993), DIRECT [Jones1993].
+Gablonsky and Kelley (2001), the Fortran code [GablonskyKelley2001].
 """
 
 from __future__ import annotations

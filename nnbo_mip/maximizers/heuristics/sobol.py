@@ -1,4 +1,10 @@
-"""Scrambled Sobol points, as a maximizer and as a source of starts."""
+"""Scrambled Sobol points, as a maximizer and as a source of starts.
+
+References
+----------
+Sobol' (1967), the sequence [Sobol1967].
+Matoušek (1998), its scrambling [Matousek1998].
+"""
 
 from __future__ import annotations
 

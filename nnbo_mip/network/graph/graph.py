@@ -155,8 +155,8 @@ class Network:
         """Return the row of an output by name or index; ``None`` means the only one."""
         if output is None and self.n_outputs == 1:
             return 0
-        if isinstance(output, str) and output in self.output_names:
-            return self.output_names.index(output)
+        if isinstance(output, str) and output in self._places:
+            return self._places[output]
         if isinstance(output, int | np.integer) and 0 <= output < self.n_outputs:
             return int(output)
         raise InputError(
@@ -178,18 +178,47 @@ class Network:
         -------
         (n, m) array, or (n,) where `output` is given.
         """
+        return self.evaluate_together(points, (output,))[0]
+
+    __call__ = evaluate
+
+    def evaluate_together(
+        self, points: npt.ArrayLike, outputs: Sequence[str | int | None]
+    ) -> list[FloatArray]:
+        """Return what `evaluate` returns for each of some outputs, to the last bit, in one pass."""
         batch = self.check_inputs(points)
         widest = max(self.source_width(k) for k in range(len(self.layers) + 1))
         step = max(1, EVALUATION_BLOCK // widest)
-        head = self.head if output is None else self.head.rows([self.output_index(output)])
-        parts = [
-            head.apply(self._sources(batch[start : start + step]))
-            for start in range(0, len(batch), step)
+        heads = [self._head_of(output) for output in outputs]
+        parts: list[list[FloatArray]] = [[] for _ in heads]
+        for start in range(0, len(batch), step):
+            sources = self._sources(batch[start : start + step])
+            for part, head in zip(parts, heads, strict=True):
+                part.append(head.apply(sources))
+        values = [
+            np.concatenate(part) if part else np.empty((0, head.width))
+            for part, head in zip(parts, heads, strict=True)
         ]
-        values = np.concatenate(parts) if parts else np.empty((0, head.width))
-        return values if output is None else values[:, 0]
+        return [v if o is None else v[:, 0] for v, o in zip(values, outputs, strict=True)]
 
-    __call__ = evaluate
+    def _head_of(self, output: str | int | None) -> Affine:
+        """Return what computes one output, or all of them."""
+        if output is None:
+            return self.head
+        row = self.output_index(output)
+        if row not in self._heads:
+            self._heads[row] = self.head if self.n_outputs == 1 else self.head.rows([row])
+        return self._heads[row]
+
+    @cached_property
+    def _heads(self) -> dict[int, Affine]:
+        """What computes single outputs, kept for the next points."""
+        return {}
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """The row of each output."""
+        return {name: row for row, name in enumerate(self.output_names)}
 
     def _sources(self, batch: FloatArray) -> list[FloatArray]:
         sources = [batch]
@@ -210,7 +239,7 @@ class Network:
         self, points: npt.ArrayLike, output: str | int | None = None
     ) -> tuple[FloatArray, FloatArray]:
         """Value (n,) and gradient (n, d) of one output; slope 0 is taken at a kink."""
-        head = self.head.rows([self.output_index(output)])
+        head = self._head_of(self.output_index(output))
         batch = self.check_inputs(points)
         sources = self._sources(batch)
         slopes = adjoints(self.layers, head, sources, np.ones((1, 1)))
@@ -243,7 +272,7 @@ class Network:
         elif self.n_outputs == 1 and weights is None:
             return self
         else:
-            head = self.head.rows([self.output_index(weights)])
+            head = self._head_of(self.output_index(weights))
         return replace(self, head=head, output_names=("objective",))
 
     def negated(self) -> Network:

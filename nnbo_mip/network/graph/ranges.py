@@ -8,6 +8,11 @@ Computed in floating point with n nonzero summands s_j, it is off by at most
 ``gamma_n sum_j |s_j|`` with ``gamma_n = n u / (1 - n u)`` and ``u = 2^-53``, plus half of
 the smallest subnormal number a product; the ends are moved outward by that much. Zero
 summands cost nothing, so that a sum of nonnegative terms keeps its lower end of exactly 0.
+
+References
+----------
+Moore et al. (2009), interval arithmetic [Moore2009].
+Higham (2002), gamma_n, errors of dot products [Higham2002].
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ of numbers are replaced by the names of arrays in the same archive.
 - ``c`` and ``v_k`` (n_k,): the output ``c + sum_k v_k . h_k``;
 - ``meta``, optional and not read.
 
-Their layers are kept as they are; see `nnbo_mip.network.graph.components` for splitting them.
+Their layers are kept as they are.
 """
 
 from __future__ import annotations

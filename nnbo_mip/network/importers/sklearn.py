@@ -25,9 +25,9 @@ from nnbo_mip.network.importers.probe import (
     attempt,
     largest_difference,
     not_compared,
-    probe_points,
     unverified,
 )
+from nnbo_mip.network.importers.probe_points import probe_points
 
 Step: TypeAlias = Callable[[GraphBuilder, Any, Affine], Affine]
 

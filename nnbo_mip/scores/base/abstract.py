@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import math
+from collections.abc import Callable
 from enum import StrEnum
 from typing import ClassVar, Protocol
 
@@ -48,6 +49,10 @@ class Trend(StrEnum):
     """Neither; `MomentHead.largest` bounds what can be bounded apart."""
 
 
+MomentSlopes = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+"""From mean and std (n,) to the derivatives (n,) of a function by them."""
+
+
 class Posterior(Protocol):
     """What a head reads at points, and how its slopes are carried on to them."""
 
@@ -61,15 +66,13 @@ class Posterior(Protocol):
 class Differentiable(Posterior, Protocol):
     """A posterior that knows its slopes."""
 
-    def pull_moments(self, X: FloatArray, by_mean: FloatArray, by_std: FloatArray, /) -> FloatArray:
-        """Return ``by_mean * mean gradient + by_std * std gradient`` (n, d) at points (n, d)."""
+    def pull_moments(self, X: FloatArray, slopes: MomentSlopes, /) -> FloatArray:
+        """Return the gradients (n, d) of a function of mean and std at points (n, d)."""
 
     def pull_members(self, X: FloatArray, weights: FloatArray, /) -> FloatArray:
         """Return the sums (n, d) of the members' gradients with weights (n, M)."""
 
-    def tangent_of_moments(
-        self, X: FloatArray, by_mean: FloatArray, by_std: FloatArray, /
-    ) -> Network:
+    def tangent_of_moments(self, X: FloatArray, slopes: MomentSlopes, /) -> Network:
         """Return a network of one output with the slopes of `pull_moments` at a point (1, d)."""
 
     def tangent_of_members(self, X: FloatArray, weights: FloatArray, /) -> Network:
@@ -176,11 +179,11 @@ class MomentHead(Head):
 
     def gradient_at(self, posterior: Differentiable, X: FloatArray) -> FloatArray:
         """Return the gradients (n, d) of the scores at points (n, d)."""
-        return posterior.pull_moments(X, *self.gradient(*posterior.moments(X)))
+        return posterior.pull_moments(X, self.gradient)
 
     def tangent_at(self, posterior: Differentiable, X: FloatArray) -> Network:
         """Return a network of one output that has the slopes of the score at a point (1, d)."""
-        return posterior.tangent_of_moments(X, *self.gradient(*posterior.moments(X)))
+        return posterior.tangent_of_moments(X, self.gradient)
 
     def mean_at_level(self, std: npt.ArrayLike, level: npt.ArrayLike) -> FloatArray:
         """Return, for each std, the mean from which on the score reaches a level.

@@ -42,6 +42,9 @@ ROOT_HALF_PI = math.sqrt(0.5 * math.pi)
 H_AT_ZERO = 1.0 / math.sqrt(2.0 * math.pi)
 LOG_H_AT_ZERO = -LOG_ROOT_TWO_PI
 
+FAR = 40.0
+"""Here phi has vanished."""
+
 LEAST_LOG = -1e307
 """Logarithms below count as -inf."""
 
@@ -58,21 +61,29 @@ def density(u: npt.ArrayLike) -> FloatArray:
 def tail_ratios(a: npt.ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return R, K and L of numbers a >= 0; all are 0 at infinity."""
     a = np.asarray(a, dtype=np.float64)
+    ratios = np.empty_like(a), np.empty_like(a), np.empty_like(a)
     near = a < SWITCH
-    a_near, a_far = np.where(near, a, 0.0), np.where(near, SWITCH, a)
-    mills = ROOT_HALF_PI * erfcx(a_near / math.sqrt(2.0))
-    excess = 1.0 / mills - a_near
+    for part, method in ((near, _near_ratios), (~near, _far_ratios)):
+        if part.any():
+            for ratio, values in zip(ratios, method(a[part]), strict=True):
+                ratio[part] = values
+    return ratios
+
+
+def _near_ratios(a: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    mills = ROOT_HALF_PI * erfcx(a / math.sqrt(2.0))
+    excess = 1.0 / mills - a
+    return mills, excess, 1.0 / excess - a
+
+
+def _far_ratios(a: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     # The fraction is cut where its terms hardly change: x = t / (a + x). From 1e100 on x is 0.
-    steep = np.minimum(a_far, 1e100)
+    steep = np.minimum(a, 1e100)
     again = 0.5 * (np.hypot(steep, 2.0 * math.sqrt(TERMS + 1)) - steep)
     for term in range(TERMS, 1, -1):
-        again = term / (a_far + again)
-    excess_far = 1.0 / (a_far + again)
-    return (
-        np.where(near, mills, 1.0 / (a_far + excess_far)),
-        np.where(near, excess, excess_far),
-        np.where(near, 1.0 / excess - a_near, again),
-    )
+        again = term / (a + again)
+    excess = 1.0 / (a + again)
+    return 1.0 / (a + excess), excess, again
 
 
 def improvement_below(a: npt.ArrayLike) -> FloatArray:
@@ -86,48 +97,22 @@ def improvement(u: npt.ArrayLike) -> FloatArray:
     return np.asarray(np.maximum(u, 0.0) + improvement_below(np.abs(u)))
 
 
-def log_improvement_below(a: npt.ArrayLike) -> FloatArray:
-    """Return log h(-a) of numbers a >= 0; -inf from a = 1e154 on, where its square overflows."""
-    mills, excess, _ = tail_ratios(a)
+def log_of_ratios(a: npt.ArrayLike, mills: FloatArray, excess: FloatArray) -> FloatArray:
+    """Return log h(-a) of numbers a >= 0 with their R and K."""
     with np.errstate(over="ignore", divide="ignore"):
         return np.asarray(-0.5 * np.square(a) - LOG_ROOT_TWO_PI + np.log(mills) + np.log(excess))
 
 
-def log_improvement(u: npt.ArrayLike) -> FloatArray:
-    """Return log h(u)."""
-    u = np.asarray(u, dtype=np.float64)
-    below = log_improvement_below(np.maximum(-u, 0.0))
-    return np.where(u <= 0.0, below, np.log(improvement(np.maximum(u, 0.0))))
-
-
-def inverse_log_improvement(w: npt.ArrayLike) -> FloatArray:
-    """Return the u with log h(u) = w.
-
-    Parameters
-    ----------
-    w : array
-        At most 709, so that exp(w) is a number; -inf gives -inf.
-
-    Returns
-    -------
-    array
-        Within 1e-14 (1 + abs(u)) of the exact number.
-    """
-    w = np.asarray(w, dtype=np.float64)
-    lower, upper = np.minimum(w, LOG_H_AT_ZERO), np.maximum(w, LOG_H_AT_ZERO)
-    return np.where(w <= LOG_H_AT_ZERO, -_inverse_below(lower), inverse_improvement(np.exp(upper)))
-
-
-def _inverse_below(w: FloatArray) -> FloatArray:
-    """Return the a >= 0 with log h(-a) = w, w <= log h(0)."""
+def inverse_below(w: FloatArray) -> FloatArray:
+    """Return the a >= 0 with log h(-a) = w, w <= log h(0), within 1e-14 (1 + a) of exact."""
     # h(-a) <= h(0) exp(-a^2 / 2), so the start is no smaller than the root; log h is concave,
     # so every Newton step stays on that side.
     reachable = w > LEAST_LOG
     target = np.maximum(w, LEAST_LOG)
     a = np.sqrt(2.0 * (LOG_H_AT_ZERO - target))
     for _ in range(NEWTON_STEPS):
-        _, excess, _ = tail_ratios(a)
-        a = np.maximum(a + (log_improvement_below(a) - target) * excess, 0.0)
+        mills, excess, _ = tail_ratios(a)
+        a = np.maximum(a + (log_of_ratios(a, mills, excess) - target) * excess, 0.0)
     return np.where(reachable, a, np.inf)
 
 

@@ -6,6 +6,11 @@ With m = mean - threshold and u = m / std,
 
 (h as in `normal`). The last form adds what is not negative, so the relative error of EI is
 that of h. EI is convex in (mean, std) jointly, rises in both, and is max(m, 0) at std = 0.
+
+References
+----------
+Jones et al. (1998), the closed form [Jones1998].
+Ament et al. (2023), its logarithm without cancellation [Ament2023].
 """
 
 from __future__ import annotations
@@ -24,9 +29,9 @@ from nnbo_mip.scores.base.normal import (
     LOG_H_AT_ZERO,
     density,
     improvement_below,
+    inverse_below,
     inverse_improvement,
-    inverse_log_improvement,
-    log_improvement_below,
+    log_of_ratios,
     tail_ratios,
 )
 
@@ -112,10 +117,11 @@ def expectation(margin: FloatArray, std: FloatArray) -> FloatArray:
 
 def log_expectation(margin: FloatArray, std: FloatArray) -> FloatArray:
     """Return the logarithm of `expectation`."""
-    u = standardized(margin, std)
+    a = np.abs(standardized(margin, std))
+    mills, excess, _ = tail_ratios(a)
     with np.errstate(divide="ignore"):
-        below = np.log(std) + log_improvement_below(np.maximum(-u, 0.0))
-        return np.where(margin > 0.0, np.log(expectation(margin, std)), below)
+        above = np.log(np.maximum(margin, 0.0) + std * (density(a) * mills * excess))
+        return np.where(margin > 0.0, above, np.log(std) + log_of_ratios(a, mills, excess))
 
 
 def slopes(margin: FloatArray, std: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -126,14 +132,16 @@ def slopes(margin: FloatArray, std: FloatArray) -> tuple[FloatArray, FloatArray]
 
 def log_slopes(margin: FloatArray, std: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the derivatives of `log_expectation`; 0 where that is -inf."""
-    u = standardized(margin, std)
-    mills, excess, _ = tail_ratios(np.maximum(-u, 0.0))
-    value, by_margin, by_std = expectation(margin, std), *slopes(margin, std)
+    a = np.abs(standardized(margin, std))
+    mills, excess, _ = tail_ratios(a)
+    by_margin, by_std = slopes(margin, std)
     with np.errstate(divide="ignore", invalid="ignore"):
+        value = np.maximum(margin, 0.0) + std * (density(a) * mills * excess)
         # Below, Phi / h = 1 / K and phi / h = 1 / (K R) at a = -u.
         below = 1.0 / (std * excess), 1.0 / (std * excess * mills)
         above = by_margin / value, by_std / value
-        nothing = (margin <= 0.0) & np.isneginf(log_expectation(margin, std))
+        log_below = np.log(std) + log_of_ratios(a, mills, excess)
+        nothing = (margin <= 0.0) & np.isneginf(log_below)
     return (
         np.where(nothing, 0.0, np.where(margin > 0.0, above[0], below[0])),
         np.where(nothing, 0.0, np.where(margin > 0.0, above[1], below[1])),
@@ -163,7 +171,13 @@ def margin_at_log_level(std: FloatArray, level: FloatArray) -> FloatArray:
 
 def _margin(std: FloatArray, value: FloatArray, target: FloatArray) -> FloatArray:
     """Return std u with log h(u) = target = log(value / std)."""
-    below = std * inverse_log_improvement(np.minimum(target, LOG_H_AT_ZERO))
-    u = inverse_improvement(np.exp(np.clip(target, LOG_H_AT_ZERO, LARGEST_LOG)))
-    above = value - std * improvement_below(u)
-    return np.where(target <= LOG_H_AT_ZERO, below, above)
+    std, value, target = np.broadcast_arrays(std, value, target)
+    margin = np.empty(target.shape)
+    below = target <= LOG_H_AT_ZERO
+    if below.any():
+        margin[below] = std[below] * -inverse_below(target[below])
+    if not below.all():
+        above = ~below
+        u = inverse_improvement(np.exp(np.minimum(target[above], LARGEST_LOG)))
+        margin[above] = value[above] - std[above] * improvement_below(u)
+    return margin

@@ -1,4 +1,10 @@
-"""Scores that are affine in mean and std: mean, confidence bounds, samples."""
+"""Scores that are affine in mean and std: mean, confidence bounds, samples.
+
+References
+----------
+Cox and John (1992), confidence bounds [CoxJohn1992].
+Thompson (1933), samples [Thompson1933].
+"""
 
 from __future__ import annotations
 

@@ -16,6 +16,11 @@ point after one more observation there. With z the b-quantile of a standard norm
 
 EI again, of the belief about q. It rises in the mean; w and v both rise with the std, so the
 std has no one direction, and `largest` bounds the two terms apart.
+
+References
+----------
+Huang et al. (2006), AEI [Huang2006a].
+Picheny et al. (2013), EQI [Picheny2013].
 """
 
 from __future__ import annotations

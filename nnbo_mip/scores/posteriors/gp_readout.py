@@ -16,13 +16,11 @@ import numpy.typing as npt
 from scipy.linalg import solve_triangular
 from scipy.spatial.distance import cdist
 
-from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.arrays import FloatArray, blocks
 from nnbo_mip.core.errors import InputError
+from nnbo_mip.scores.base.abstract import MomentSlopes
 from nnbo_mip.scores.base.kernel_profiles import Profile
 from nnbo_mip.scores.posteriors.readouts import CurvedReadout
-
-BLOCK = 1 << 22
-"""Largest number of kernel values that are held at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,26 +100,27 @@ class GpReadout(CurvedReadout):
     def moments(self, X: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return mean and std (n,)."""
         points = np.asarray(X, dtype=np.float64)
-        step = max(1, BLOCK // len(self.points))
-        blocks = [points[k : k + step] for k in range(0, max(1, len(points)), step)]
-        parts = [self._moments(block)[:2] for block in blocks]
+        rows = blocks(len(points), 2 * len(self.points))
+        parts = [self._moments(self._distances(points[block]))[:2] for block in rows]
         return np.concatenate([m for m, _ in parts]), np.concatenate([s for _, s in parts])
 
-    def pull_moments(self, X: FloatArray, by_mean: FloatArray, by_std: FloatArray) -> FloatArray:
-        """Return ``by_mean * mean gradient + by_std * std gradient`` (n, d)."""
-        _, std, whitened = self._moments(X)
+    def pull_moments(self, X: FloatArray, slopes: MomentSlopes) -> FloatArray:
+        """Return the gradients (n, d) of a function of mean and std."""
+        distances = self._distances(X)
+        mean, std, whitened = self._moments(distances)
+        by_mean, by_std = slopes(mean, std)
         solved = solve_triangular(self.factor, whitened, lower=True, trans="T", check_finite=False)
         safe = np.where(std > 0.0, std, np.inf)
         weights = by_mean[:, None] * (self.y_scale * self.weights)
         weights = weights - (by_std * self.reach**2 / safe)[:, None] * solved.T
-        u, v = self._scaled(X), self.points / self.length_scale
-        slopes = weights * self.amplitude * self.profile.derivatives(self._distances(X))[0]
-        pulled = 2.0 * (slopes.sum(axis=1)[:, None] * u - slopes @ v)
+        weights = weights * self.amplitude * self.profile.derivatives(distances)[0]
+        u, v = self._scaled(X), self._scaled_points
+        pulled = 2.0 * (weights.sum(axis=1)[:, None] * u - weights @ v)
         return np.asarray(pulled / (self.length_scale * self.x_scale))
 
-    def _moments(self, X: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _moments(self, distances: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return mean, std and L^-1 k(x), (number of points, n)."""
-        k = self.amplitude * self.profile.value(self._distances(X))
+        k = self.amplitude * self.profile.value(distances)
         whitened = solve_triangular(self.factor, k.T, lower=True, check_finite=False)
         variance = self.amplitude - np.square(whitened).sum(axis=0)
         mean = self.y_center + self.y_scale * (k @ self.weights)
@@ -133,5 +132,9 @@ class GpReadout(CurvedReadout):
 
     def _distances(self, X: FloatArray) -> FloatArray:
         """Return squared scaled distances (n, number of points)."""
-        r = cdist(self._scaled(X), self.points / self.length_scale)
+        r = cdist(self._scaled(X), self._scaled_points)
         return np.asarray(r * r)
+
+    @cached_property
+    def _scaled_points(self) -> FloatArray:
+        return np.asarray(self.points / self.length_scale)

@@ -15,15 +15,18 @@ from __future__ import annotations
 import abc
 import math
 from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.arrays import FloatArray, IntArray
 from nnbo_mip.core.checks import check_choice, check_number
 from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.network.graph.tree_arrays import TreeArrays
+from nnbo_mip.scores.base.abstract import MomentSlopes
 from nnbo_mip.scores.base.spreads import (
     slopes_by_features,
     slopes_by_members,
@@ -80,18 +83,17 @@ class Readout(abc.ABC):
         """Return mean and std (n,) at points (n, d)."""
         return self.mean(X), self.std(X)
 
-    def pull_moments(self, X: FloatArray, by_mean: FloatArray, by_std: FloatArray) -> FloatArray:
-        """Return ``by_mean * mean gradient + by_std * std gradient`` (n, d) at points (n, d)."""
+    def pull_moments(self, X: FloatArray, slopes: MomentSlopes) -> FloatArray:
+        """Return the gradients (n, d) of a function of mean and std at points (n, d)."""
         raise self._not_climbed()
 
     def pull_members(self, X: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the sums (n, d) of the members' gradients with weights (n, M)."""
         raise self._not_climbed()
 
-    def tangent_of_moments(self, X: FloatArray, by_mean: FloatArray, by_std: FloatArray) -> Network:
+    def tangent_of_moments(self, X: FloatArray, slopes: MomentSlopes) -> Network:
         """Return a network of one output with the slopes of `pull_moments` at a point (1, d)."""
-        slope = self.pull_moments(X, by_mean, by_std)
-        return Network.from_layers([(slope, np.zeros(1))])
+        return Network.from_layers([(self.pull_moments(X, slopes), np.zeros(1))])
 
     def tangent_of_members(self, X: FloatArray, weights: FloatArray) -> Network:
         """Return a network of one output with the slopes of `pull_members` at a point (1, d)."""
@@ -131,6 +133,9 @@ class NetworkReadout(Readout):
         Its named outputs are what is read.
     """
 
+    std_output: ClassVar[str | None] = None
+    """The output that the std is read from; all of them where it is None."""
+
     network: Network
 
     def __post_init__(self) -> None:
@@ -155,17 +160,26 @@ class NetworkReadout(Readout):
         """Return the mean (n,) at points (n, d)."""
         return self.network.evaluate(X, "mean")
 
-    def pull_moments(self, X: FloatArray, by_mean: FloatArray, by_std: FloatArray) -> FloatArray:
-        """Return ``by_mean * mean gradient + by_std * std gradient`` (n, d) at points (n, d)."""
-        return self.network.pull_back(X, self._weights_of_moments(X, by_mean, by_std))
+    def std(self, X: npt.ArrayLike) -> FloatArray:
+        """Return the std (n,) at points (n, d)."""
+        return self.std_from(self.network.evaluate(X, self.std_output))
+
+    def moments(self, X: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return mean and std (n,) at points (n, d) from one pass."""
+        mean, read = self.network.evaluate_together(X, ("mean", self.std_output))
+        return mean, self.std_from(read)
+
+    def pull_moments(self, X: FloatArray, slopes: MomentSlopes) -> FloatArray:
+        """Return the gradients (n, d) of a function of mean and std at points (n, d)."""
+        return self.network.pull_back(X, self._weights_of_moments(X, slopes))
 
     def pull_members(self, X: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the sums (n, d) of the members' gradients with weights (n, M)."""
         return self.network.pull_back(X, self._weights_of_members(weights))
 
-    def tangent_of_moments(self, X: FloatArray, by_mean: FloatArray, by_std: FloatArray) -> Network:
+    def tangent_of_moments(self, X: FloatArray, slopes: MomentSlopes) -> Network:
         """Return the sum of the outputs with the slopes of `pull_moments` at a point (1, d)."""
-        return self._weighted(self._weights_of_moments(X, by_mean, by_std)[0])
+        return self._weighted(self._weights_of_moments(X, slopes)[0])
 
     def tangent_of_members(self, X: FloatArray, weights: FloatArray) -> Network:
         """Return the sum of the outputs with the slopes of `pull_members` at a point (1, d)."""
@@ -175,22 +189,35 @@ class NetworkReadout(Readout):
         names = self.network.output_names
         return self.network.objective(dict(zip(names, weights.tolist(), strict=True)))
 
-    def _weights_of_moments(
-        self, X: FloatArray, by_mean: FloatArray, by_std: FloatArray
-    ) -> FloatArray:
+    def _weights_of_moments(self, X: FloatArray, slopes: MomentSlopes) -> FloatArray:
         """Return the derivatives (n, m) by the outputs."""
         weights = np.zeros((len(X), self.network.n_outputs))
-        self._add_std_weights(X, by_std, weights)
+        mean, read = self.network.evaluate_together(X, ("mean", self.std_output))
+        by_mean, by_std = slopes(mean, self.std_from(read))
+        weights[:, self.columns] += by_std[:, None] * self.std_slopes(read)
         weights[:, self.network.output_index("mean")] += by_mean
         return weights
 
     def _weights_of_members(self, by_member: FloatArray) -> FloatArray:
-        """Return the derivatives (n, m) by the outputs."""
-        raise self._not_climbed()
+        """Return the derivatives (n, m) by the outputs, given those (n, M) by the members."""
+        if not self.has_members:
+            raise self._not_climbed()
+        weights = np.zeros((len(by_member), self.network.n_outputs))
+        weights[:, self.columns] = by_member
+        return weights
 
-    def _add_std_weights(self, X: FloatArray, factors: FloatArray, weights: FloatArray) -> None:
-        """Add factors (n,) times the derivatives of the std by the outputs to weights (n, m)."""
-        raise self._not_climbed()
+    @abc.abstractmethod
+    def std_from(self, read: FloatArray) -> FloatArray:
+        """Return the std (n,) from the values of `std_output`."""
+
+    @abc.abstractmethod
+    def std_slopes(self, read: FloatArray) -> FloatArray:
+        """Return the derivatives (n, k) of the std by the outputs `columns` from those values."""
+
+    @cached_property
+    def columns(self) -> IntArray:
+        """Rows (k,) of what the std depends on among the network's outputs."""
+        return np.array([self.network.output_index(self.std_output)])
 
     @abc.abstractmethod
     def _reads(self) -> tuple[str, ...]:
@@ -212,8 +239,8 @@ class CurvedReadout(Readout):
     """A readout of smooth functions, which knows its own gradients."""
 
     @abc.abstractmethod
-    def pull_moments(self, X: FloatArray, by_mean: FloatArray, by_std: FloatArray) -> FloatArray:
-        """Return ``by_mean * mean gradient + by_std * std gradient`` (n, d) at points (n, d)."""
+    def pull_moments(self, X: FloatArray, slopes: MomentSlopes) -> FloatArray:
+        """Return the gradients (n, d) of a function of mean and std at points (n, d)."""
 
     def pull_members(self, X: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the sums (n, d) of the members' gradients with weights (n, M)."""
@@ -227,13 +254,15 @@ class CurvedReadout(Readout):
 class PlainReadout(NetworkReadout):
     """Mean and std are outputs: NOMU under clip, mean absolute deviation of members."""
 
-    def std(self, X: npt.ArrayLike) -> FloatArray:
-        """Return the std (n,), which rounding may not take below zero."""
-        return np.maximum(self.network.evaluate(X, "std"), 0.0)
+    std_output = "std"
 
-    def _add_std_weights(self, X: FloatArray, factors: FloatArray, weights: FloatArray) -> None:
-        positive = self.network.evaluate(X, "std") > 0.0
-        weights[:, self.network.output_index("std")] += factors * positive
+    def std_from(self, read: FloatArray) -> FloatArray:
+        """Return the std (n,), which rounding may not take below zero."""
+        return np.maximum(read, 0.0)
+
+    def std_slopes(self, read: FloatArray) -> FloatArray:
+        """Return 1 (n, 1) where the output is positive."""
+        return np.asarray(read[:, None] > 0.0, dtype=np.float64)
 
     def _reads(self) -> tuple[str, ...]:
         return ("mean", "std")
@@ -251,13 +280,19 @@ class SmoothReadout(NetworkReadout):
         Units of y and the outside scale.
     """
 
+    std_output = "relu_raw"
+
     l_min: float
     l_max: float
     factor: float
 
-    def std(self, X: npt.ArrayLike) -> FloatArray:
-        """Return the std (n,)."""
-        return self.std_of(self.network.evaluate(X, "relu_raw"))
+    def std_from(self, read: FloatArray) -> FloatArray:
+        """Return the std (n,) at raw values."""
+        return self.std_of(read)
+
+    def std_slopes(self, read: FloatArray) -> FloatArray:
+        """Return the slopes (n, 1) at raw values."""
+        return self.slope_of(read)[:, None]
 
     def std_of(self, r: npt.ArrayLike) -> FloatArray:
         """Return the std at values r = relu(raw)."""
@@ -268,10 +303,6 @@ class SmoothReadout(NetworkReadout):
         """Return the derivative of the std by r at values r >= 0."""
         exponent = (np.maximum(r, 0.0) + self.l_min) / self.l_max
         return np.asarray(self.factor * np.exp(-exponent))
-
-    def _add_std_weights(self, X: FloatArray, factors: FloatArray, weights: FloatArray) -> None:
-        raw = self.network.output_index("relu_raw")
-        weights[:, raw] += factors * self.slope_of(self.network.evaluate(X, "relu_raw"))
 
     def _reads(self) -> tuple[str, ...]:
         return ("mean", "relu_raw")
@@ -296,36 +327,32 @@ class MembersReadout(NetworkReadout):
     variance_unit: float = 1.0
     noise: float = 0.0
 
-    def std(self, X: npt.ArrayLike) -> FloatArray:
+    def std_from(self, read: FloatArray) -> FloatArray:
         """Return the spread (n,), with the noise."""
-        return self.std_of(self.members(X))
+        return self.std_of(read[:, self.columns])
+
+    def std_slopes(self, read: FloatArray) -> FloatArray:
+        """Return the slopes (n, M) by the members."""
+        members = np.asarray(read[:, self.columns])
+        return slopes_by_members(members, self.spread, self.variance_unit, self.noise)
 
     def members(self, X: npt.ArrayLike) -> FloatArray:
         """Return the members' predictions (n, M)."""
-        outputs = self.network.evaluate(X)
-        return np.asarray(outputs[:, [self.network.output_index(name) for name in self.names]])
+        return np.asarray(self.network.evaluate(X)[:, self.columns])
 
     def std_of(self, members: FloatArray) -> FloatArray:
         """Return the std of predictions (n, M)."""
         return std_of_members(members, self.spread, self.variance_unit, self.noise)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the members' outputs, in their order."""
         return self._numbered("member")
 
-    def _weights_of_members(self, by_member: FloatArray) -> FloatArray:
-        weights = np.zeros((len(by_member), self.network.n_outputs))
-        weights[:, self._indices] = by_member
-        return weights
-
-    def _add_std_weights(self, X: FloatArray, factors: FloatArray, weights: FloatArray) -> None:
-        slopes = slopes_by_members(self.members(X), self.spread, self.variance_unit, self.noise)
-        weights[:, self._indices] += factors[:, None] * slopes
-
-    @property
-    def _indices(self) -> list[int]:
-        return [self.network.output_index(name) for name in self.names]
+    @cached_property
+    def columns(self) -> IntArray:
+        """Rows of the members (M,) among the network's outputs."""
+        return np.array([self.network.output_index(name) for name in self.names])
 
     def _reads(self) -> tuple[str, ...]:
         return ("mean", "member0", *self.names)
@@ -354,21 +381,23 @@ class QuadraticReadout(NetworkReadout):
                 f"got shape {self.root.shape}; mend it."
             )
 
-    def std(self, X: npt.ArrayLike) -> FloatArray:
-        """Return the std (n,)."""
-        outputs = self.network.evaluate(X)
-        psi = outputs[:, [self.network.output_index(name) for name in self.names]]
-        return std_of_features(psi, self.root, self.noise)
+    def std_from(self, read: FloatArray) -> FloatArray:
+        """Return the std (n,), with the noise."""
+        return std_of_features(read[:, self.columns], self.root, self.noise)
 
-    @property
+    def std_slopes(self, read: FloatArray) -> FloatArray:
+        """Return the slopes (n, k) by the features."""
+        return slopes_by_features(read[:, self.columns], self.root, self.noise)
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the features' outputs, in their order."""
         return self._numbered("feature")
 
-    def _add_std_weights(self, X: FloatArray, factors: FloatArray, weights: FloatArray) -> None:
-        index = [self.network.output_index(name) for name in self.names]
-        psi = self.network.evaluate(X)[:, index]
-        weights[:, index] += factors[:, None] * slopes_by_features(psi, self.root, self.noise)
+    @cached_property
+    def columns(self) -> IntArray:
+        """Rows of the features (k,) among the network's outputs."""
+        return np.array([self.network.output_index(name) for name in self.names])
 
     def _reads(self) -> tuple[str, ...]:
         return ("mean", "feature0", *self.names)

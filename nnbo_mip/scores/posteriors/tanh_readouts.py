@@ -14,9 +14,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.arrays import FloatArray, blocks
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.network.graph.affine import Matrix
+from nnbo_mip.scores.base.abstract import MomentSlopes
 from nnbo_mip.scores.base.spreads import (
     slopes_by_features,
     slopes_by_members,
@@ -27,9 +28,6 @@ from nnbo_mip.scores.posteriors.readouts import CurvedReadout
 
 TanhLayers = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
 """inner, bias, outer, direct and offset."""
-
-BLOCK = 1 << 22
-"""Largest number of hidden values that are held at once."""
 
 DENSE = 0.1
 """Share of numbers other than zero above which a matrix is multiplied as it is."""
@@ -81,9 +79,8 @@ class TanhReadout(CurvedReadout):
     def evaluate(self, X: npt.ArrayLike) -> FloatArray:
         """Return the outputs (n, 1 + m) at points (n, d)."""
         points = np.asarray(X, dtype=np.float64)
-        step = max(1, BLOCK // len(self.bias))
-        blocks = [points[k : k + step] for k in range(0, max(1, len(points)), step)]
-        return np.concatenate([self._evaluate(block) for block in blocks])
+        rows = blocks(len(points), 2 * len(self.bias))
+        return np.concatenate([self._evaluate(points[block]) for block in rows])
 
     def mean(self, X: npt.ArrayLike) -> FloatArray:
         """Return the first output (n,)."""
@@ -103,9 +100,11 @@ class TanhReadout(CurvedReadout):
         slopes = 1.0 - np.square(np.tanh(X @ self.inner.T + self.bias))
         return np.asarray(((weights @ self._outer) * slopes) @ self.inner + weights @ self.direct)
 
-    def pull_moments(self, X: FloatArray, by_mean: FloatArray, by_std: FloatArray) -> FloatArray:
-        """Return ``by_mean * mean gradient + by_std * std gradient`` (n, d)."""
-        others = self.evaluate(X)[:, 1:]
+    def pull_moments(self, X: FloatArray, slopes: MomentSlopes) -> FloatArray:
+        """Return the gradients (n, d) of a function of mean and std."""
+        outputs = self.evaluate(X)
+        others = outputs[:, 1:]
+        by_mean, by_std = slopes(outputs[:, 0], self._std_of(others))
         weights = by_std[:, None] * self._slopes_of(others)
         return self.pull_back(X, np.column_stack([by_mean, weights]))
 

@@ -16,9 +16,9 @@ registry: Registry[Surrogate] = Registry(
         "deep_ensemble": f"{_ROOM}.ensembles.deep_ensemble:DeepEnsemble",
         "mc_dropout": f"{_ROOM}.ensembles.mc_dropout:McDropout",
         "brvfl": f"{_ROOM}.rvfl.brvfl:Brvfl",
-        **{f"brvfl{k}": f"{_ROOM}.rvfl.rvfl_presets:brvfl{k}" for k in range(1, 5)},
+        **{f"brvfl{k}": f"{_ROOM}.rvfl.presets:brvfl{k}" for k in range(1, 5)},
         "ervfl": f"{_ROOM}.rvfl.ervfl:Ervfl",
-        **{f"ervfl{k}": f"{_ROOM}.rvfl.rvfl_presets:ervfl{k}" for k in range(1, 5)},
+        **{f"ervfl{k}": f"{_ROOM}.rvfl.presets:ervfl{k}" for k in range(1, 5)},
         "elm": f"{_ROOM}.ensembles.elm:Elm",
         "bnn": f"{_ROOM}.bnn.nuts:BnnInverse",
         "bnn:source": f"{_ROOM}.bnn.nuts:inverse_source",
@@ -49,5 +49,6 @@ registry: Registry[Surrogate] = Registry(
         "spn": f"{_ROOM}.densities.spn:Spn",
     },
     group="nnbo_mip.surrogates",
+    experimental=("ivbnn", "ivbnn:source", "boggn", "spn"),
 )
 """Filled by the package, by entry points, and by `register`."""

@@ -12,6 +12,11 @@ samples of small cost u. With M / 2 disjoint pairs (i, j) of a batch,
     L_o = (2 / M) sum_pairs log(1 + exp(-t (u_j - u_i))),   t = 1 if p(z_i) >= p(z_j), else -1:
 
 the cross entropy of which of the two is preferred.
+
+References
+----------
+Mescheder et al. (2017), log ratios from a critic [Mescheder2017].
+Aryan (2020), the loss that preserves an order [Aryan2020].
 """
 
 from __future__ import annotations

@@ -4,12 +4,17 @@ With precisions tau_k of the weights of layer k and tau_n of the noise, chains f
 
     E(theta) = sum_k E_k(theta; tau_k) + tau_n S(theta) / 2,   S(theta) = sum_i (f(u_i) - v_i)^2,
 
-where E_k is that of a Gaussian or a Cauchy prior (`bnn_priors`). The precisions are known, or have
+where E_k is that of a Gaussian or a Cauchy prior (`priors`). The precisions are known, or have
 Gamma distributions round the known values and are drawn given theta before every transition:
 
     tau_n | theta ~ Gamma(a + n/2, a noise^2 + S(theta) / 2).
 
 Needs no extra.
+
+References
+----------
+Neal (1996), Bayesian networks by hybrid Monte Carlo [Neal1996].
+Agrawal (2016), as a surrogate [Agrawal2016].
 """
 
 from __future__ import annotations

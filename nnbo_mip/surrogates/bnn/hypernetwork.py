@@ -7,6 +7,10 @@ A code z_0 ~ N(0, I) and scalar noises e ~ N(0, 1), at the input and at every ot
 
 theta_k the weights and biases of layer k: those of the second layer depend on those of the first.
 The density of theta has no formula; it can only be sampled.
+
+References
+----------
+Aryan (2020), the architecture [Aryan2020].
 """
 
 from __future__ import annotations

@@ -11,6 +11,10 @@ a critic C that estimates log q / p, and the noise s, the cost of a sample is
 
 log q(theta) / p(theta | data) up to a constant. The hypernetwork minimizes E_q[u] + kappa L_o,
 the critic L_c (`adversarial`), in turns; s falls from `noise_start` to `noise_end` meanwhile.
+
+References
+----------
+Aryan (2020), implicit variational Bayesian networks [Aryan2020].
 """
 
 from __future__ import annotations
@@ -45,6 +49,8 @@ NARROW_PART = 0.2
 @dataclass(frozen=True)
 class Ivbnn(Surrogate):
     """Options of implicit variational Bayesian networks.
+
+    Experimental: a method of research, which may change or go.
 
     Parameters
     ----------
@@ -197,13 +203,13 @@ class ImplicitTraining:
                 theta, _ = self.hypernetwork.sample(options.batch)
             loss = critic_loss(self.ratio(theta), self.ratio(self.prior_sample(options.batch)))
             critics.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             critics.step()
         theta, log_codes = self.hypernetwork.sample(options.batch)
         costs = self.ratio(theta) + self.misfits(theta) / (2.0 * noise**2)
         loss = costs.mean() + options.kappa * order_loss(costs, log_codes)
         own.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         own.step()
 
     def ratio(self, theta: torch.Tensor) -> torch.Tensor:

@@ -22,7 +22,7 @@ from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.surrogates.ensembles.stack import Stack
 
 NETWORK_ACTIVATIONS = ("relu", "tanh", "sigmoid")
-"""In the order of the codes that `bnn_kernel` knows."""
+"""In the order of the codes that `kernel` knows."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,13 @@
 r"""Bayesian networks whose posterior the no-U-turn sampler draws from (extra ``mcmc``).
 
 `BnnSimple` and `BnnHierarchical` differ in what is known of the size of the weights, `BnnInverse`
-in the distribution of the noise; `bnn_posteriors` has the densities.
+in the distribution of the noise; `posteriors` has the densities.
+
+References
+----------
+Hoffman and Gelman (2014), NUTS [HoffmanGelman2014].
+Aryan (2020), `BnnSimple`, `BnnHierarchical` [Aryan2020].
+Kruse (2022), `BnnInverse` [Kruse2022].
 """
 
 from __future__ import annotations

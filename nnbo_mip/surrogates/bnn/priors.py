@@ -8,6 +8,10 @@ With a precision tau for each layer (1 / s^2, s the prior's scale), a weight has
 Sums of many Gaussian weights tend to a Gaussian process; Cauchy weights are stable too, and keep
 jumps however wide the network is. For a limit the scale of a layer that reads H units must fall
 like H^-1/2, or H^-1 under Cauchy: `by_width` divides by that.
+
+References
+----------
+Neal (1996), Gaussian and Cauchy priors, and their limits [Neal1996].
 """
 
 from __future__ import annotations

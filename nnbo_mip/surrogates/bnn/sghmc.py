@@ -8,6 +8,10 @@ random in every step, the noisy gradient is that of
 
 `weak_prior` divides the energy of the weights' prior by their number, as the first
 implementation did.
+
+References
+----------
+Springenberg et al. (2016), BOHAMIANN [Springenberg2016].
 """
 
 from __future__ import annotations

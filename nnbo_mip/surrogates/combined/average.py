@@ -8,8 +8,9 @@ The weights w, not negative and of sum 1, maximize
 a concave function; w_j <- (1 / n) sum_i w_j p_j(v_i) / sum_k w_k p_k(v_i) never lowers it. Then all
 learn from all observations (`average_belief`).
 
-Reference: Yao, Vehtari, Simpson, Gelman, "Using Stacking to Average Bayesian Predictive
-Distributions", Bayesian Analysis 2018.
+References
+----------
+Yao et al. (2018), stacking [Yao2018].
 """
 
 from __future__ import annotations

@@ -4,6 +4,12 @@ scikit-learn's `GaussianMixture` learns K components (u, v) ~ N(mu_k, S_k), a ri
 diagonals; conditioned on u each is a line with a constant deviation (`gaussian_joint`). K and
 the weight Delta have the highest held-out density (`held_out`). It is plain maximum likelihood:
 with few observations it is far too certain, which the background can only blur.
+
+References
+----------
+Dempster et al. (1977), EM [Dempster1977].
+Ghahramani and Jordan (1994), regression by a mixture [GhahramaniJordan1994].
+Kruse (2022), as a surrogate [Kruse2022].
 """
 
 from __future__ import annotations

@@ -10,6 +10,13 @@ nothing has to be learned again; under a hyper-prior, its product with
     log s_x, log s_y ~ N(-log(n) / (d + 5), tau^2),     log Delta ~ N(0, tau^2),
 
 Scott's rule in the middle, as few observations say little of widths.
+
+References
+----------
+Parzen (1962), kernel densities [Parzen1962].
+Nadaraya (1964), the mean [Nadaraya1964].
+Watson (1964), the mean [Watson1964].
+Kruse (2022), as a surrogate [Kruse2022].
 """
 
 from __future__ import annotations

@@ -6,8 +6,11 @@ value is a mixture of the T C leaves of y. The shapes alpha of the priors of the
 variances, one for the inputs and one for y, and the weight Delta have the highest held-out
 density (`held_out`).
 
-Reference: Peharz et al., "Random Sum-Product Networks: A Simple and Effective Approach to
-Probabilistic Deep Learning", UAI 2019 (the structure).
+References
+----------
+Poon and Domingos (2011), sum-product networks [PoonDomingos2011].
+Peharz et al. (2019), their random structure [Peharz2019].
+Kruse (2022), as a surrogate [Kruse2022].
 """
 
 from __future__ import annotations
@@ -46,6 +49,8 @@ time in C^3 T d."""
 @dataclass(frozen=True)
 class Spn(JointRegression[tuple[float, ...]]):
     """Options of sum-product network regression.
+
+    Experimental: a method of research, which may change or go.
 
     Parameters
     ----------

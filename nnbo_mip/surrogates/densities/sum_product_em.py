@@ -13,6 +13,11 @@ so that F of a leaf is the probability that it made an observation, and
 
 raise log p(data) + log p(parameters), or leave it. A batch of networks of one structure, for
 subsets of the observations or for other first parameters, learns at once.
+
+References
+----------
+Dempster et al. (1977), EM [Dempster1977].
+Poon and Domingos (2011), learning sum-product networks [PoonDomingos2011].
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Anchors: every weight is pulled to its own draw from the distribution of first weights."""
+"""Anchors: every weight is pulled to its own draw from the distribution of first weights.
+
+References
+----------
+Pearce et al. (2020), anchored ensembles [Pearce2020].
+"""
 
 from __future__ import annotations
 

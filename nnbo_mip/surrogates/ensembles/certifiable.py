@@ -13,6 +13,11 @@ After `pressed_share` of the epochs, units whose norm is at most `pruned_below` 
 one of their layer are set to zero and stay so, since nothing pulls at a unit without
 weights; the other epochs fit what is left without pressure. Dead units are then removed,
 and uncertainty is widened to the errors that are left at the data (`misfit`).
+
+References
+----------
+Xiao et al. (2019), the reward of ReLU stability [Xiao2019].
+Scardapane et al. (2017), group-sparse regularization [Scardapane2017].
 """
 
 from __future__ import annotations

@@ -8,6 +8,11 @@ the output weights of minimum norm among those of least squares,
 Where the rows of H are independent (n <= h, and no two units saturated alike) a member
 interpolates; where all do, the spread at the data is zero. The spread depends on the
 distribution of the hidden weights alone and is not calibrated.
+
+References
+----------
+Huang et al. (2006), extreme learning machines [Huang2006b].
+Aryan (2020), ensembles of them [Aryan2020].
 """
 
 from __future__ import annotations

@@ -4,6 +4,10 @@ A model is trained from scratch; when its loss leaves the finite numbers, or end
 where it began, it is made again from the same seed and trained with a tenth of the step size.
 Losses are of order 1 in standardized units, so below that there is no far above.
 PyTorch's thread count is the caller's and is not touched.
+
+References
+----------
+Kingma and Ba (2015), Adam [KingmaBa2015].
 """
 
 from __future__ import annotations
@@ -167,7 +171,7 @@ def descend(model: Trainable, schedule: Schedule, factor: float = 1.0) -> bool:
         if value < lowest and schedule.restore_best:
             best = [parameter.detach().clone() for parameter in parameters]
         lowest = min(lowest, value)
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         optimizer.step()
     with torch.no_grad():
         if best and lowest < model.loss().item():

@@ -11,7 +11,7 @@ the log likelihood and its slopes in the logarithms of the parameters are
     d log p / d log s   = s sum_i S_ii,                         s the noise,
     d log p / d log l_c = sum_ij M_ij (x_ic - x_jc)^2 / l_c^2,  M = S * a q(r),
 
-where q is the slope of the kernel (see `gp_kernels`). As M is symmetric, the last sum is
+where q is the slope of the kernel (see `kernels`). As M is symmetric, the last sum is
 2 (sum_i m_i x_ic^2 - x_c . M x_c) with the row sums m: one matrix product for all c, where
 libraries keep an n x n matrix for each input. Where the kernel is a sum over groups of inputs, a q
 is that of the group of c.

@@ -1,12 +1,18 @@
 r"""Hyper-parameters of largest marginal likelihood: what is searched, and the search.
 
-A library, or `gp_direct`, gives the logarithm of the likelihood and its gradient, in the
+`direct`, or a library, gives the logarithm of the likelihood and its gradient, in the
 logarithms of the free parameters; SciPy's L-BFGS-B climbs it from the given values and from random
 ones. With a prior
 
     log l_i ~ N(center, width^2)
 
 on the length-scales its log density is added, and the climb ends at the most probable logarithms.
+
+References
+----------
+Rasmussen and Williams (2006), marginal likelihood, chapter 5 [RasmussenWilliams2006].
+Hvarfner et al. (2024), the prior of length-scales by dimension [Hvarfner2024].
+Byrd et al. (1995), L-BFGS-B [Byrd1995].
 """
 
 from __future__ import annotations

@@ -1,7 +1,12 @@
 """Gaussian processes: a kernel, its hyper-parameters by maximum likelihood, an exact posterior.
 
-The likelihood comes from scikit-learn or GPyTorch, or is our own (`gp_sklearn`, `gp_gpytorch`,
-`gp_direct`), the search from `gp_fitting`, the belief from `gp_belief`.
+The likelihood is our own or scikit-learn's (`direct`, `sklearn`), the search is in `fitting`, the
+belief in `belief`.
+
+References
+----------
+Rasmussen and Williams (2006), Gaussian processes [RasmussenWilliams2006].
+Kandasamy et al. (2015), sums over groups of inputs [Kandasamy2015].
 """
 
 from __future__ import annotations
@@ -27,7 +32,6 @@ from nnbo_mip.surrogates.base.observations import (
 from nnbo_mip.surrogates.gp.belief import GpBelief, gp_capabilities
 from nnbo_mip.surrogates.gp.direct import direct_likelihood
 from nnbo_mip.surrogates.gp.fitting import Hyperparameters, LengthScalePrior, maximize_likelihood
-from nnbo_mip.surrogates.gp.gpytorch import gpytorch_likelihood
 from nnbo_mip.surrogates.gp.kernels import FORMS, LARGEST_NU, Kernel
 from nnbo_mip.surrogates.gp.sklearn import sklearn_likelihood
 
@@ -36,9 +40,7 @@ __all__ = ["GaussianProcess", "GpBelief", "pure"]
 LIKELIHOODS = {
     "direct": direct_likelihood,
     "sklearn": sklearn_likelihood,
-    "gpytorch": gpytorch_likelihood,
 }
-GPYTORCH_NU = (0.5, 1.5, 2.5)
 PRIORS = ("none", "dimension")
 LISTS = (
     "length_scale",
@@ -94,8 +96,7 @@ class GaussianProcess(Surrogate):
     standardize_inputs : bool
         Whether inputs are standardized; they are meant to come in model coordinates.
     backend : str
-        Whose likelihood is climbed: ``direct``, our own and the quickest, ``sklearn``, or
-        ``gpytorch`` (extra ``gpytorch``).
+        Whose likelihood is climbed: ``direct``, our own and the quickest, or ``sklearn``.
     pure : bool
         Says to a loop that the uncertainty is to be used as it is; see `scalable`.
     seed : int
@@ -247,12 +248,7 @@ class GaussianProcess(Surrogate):
         if self.backend == "sklearn" and self.kernel == "rational_quadratic" and self.ard:
             raise UnsupportedError(
                 "scikit-learn's rational quadratic kernel must have one length-scale; got "
-                "ard=True; choose ard=False, or backend='direct' or 'gpytorch'."
-            )
-        if self.backend == "gpytorch" and self.kernel == "matern" and self.nu not in GPYTORCH_NU:
-            raise UnsupportedError(
-                f"GPyTorch's Matern kernel must have nu 0.5, 1.5 or 2.5; got {self.nu!r}; choose "
-                "one of these or backend='sklearn'."
+                "ard=True; choose ard=False, or backend='direct'."
             )
 
 

@@ -19,6 +19,11 @@ group each: k(x, x') = (a / G) sum_g rho(r_g), r_g the distance in the inputs of
 Each rho is the mean of cos(w . (x - x') / l) over w = sqrt(s) z, z ~ N(0, I), with s = 1
 (rbf), 1 / Gamma(nu, rate nu) (matern) or Gamma(m, rate m) (rational quadratic); with groups, w
 is that of a random one and 0 elsewhere.
+
+References
+----------
+Rasmussen and Williams (2006), kernels, chapter 4 [RasmussenWilliams2006].
+Rahimi and Recht (2007), random waves [RahimiRecht2007].
 """
 
 from __future__ import annotations

@@ -1,6 +1,11 @@
 """Gaussian processes whose hyper-parameters are sampled instead of chosen, as in RoBO.
 
-`gp_sampling` has the priors and the sampler, `gp_mixture` the belief.
+`sampling` has the priors and the sampler, `mixture` the belief.
+
+References
+----------
+Snoek et al. (2012), a fully Bayesian treatment of hyper-parameters [Snoek2012].
+Klein et al. (2017), RoBO, whose defaults these are [Klein2017].
 """
 
 from __future__ import annotations

@@ -14,6 +14,11 @@ and the likelihood is the marginal one of standardized values,
 Walkers start around given hyper-parameters, those of largest likelihood, and the last place of each
 is a sample. (RoBO's start at draws from the priors: with five inputs half of them were still where
 correlations are zero after 300 steps, from where hardly a step leads away.)
+
+References
+----------
+Foreman-Mackey et al. (2013), emcee [ForemanMackey2013].
+Klein et al. (2017), RoBO, whose priors these are [Klein2017].
 """
 
 from __future__ import annotations

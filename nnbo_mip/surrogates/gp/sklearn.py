@@ -13,19 +13,7 @@ from nnbo_mip.surrogates.gp.fitting import Hyperparameters, Likelihood
 def sklearn_likelihood(
     hyper: Hyperparameters, X: FloatArray, y: FloatArray, diagonal: float | FloatArray
 ) -> Likelihood:
-    """Return the log marginal likelihood in the free parameters, with its gradient.
-
-    Parameters
-    ----------
-    hyper : Hyperparameters
-        Kernel, noise and what of them is free.
-    X : (n, d) array
-        Points.
-    y : (n,) array
-        Standardized values.
-    diagonal : float or (n,) array
-        Known variance on the diagonal, the noise left out.
-    """
+    """Return the log marginal likelihood and its gradient; arguments as in `direct_likelihood`."""
     from sklearn.gaussian_process import GaussianProcessRegressor
 
     known = diagonal if "noise" in hyper.ranges else diagonal + hyper.noise

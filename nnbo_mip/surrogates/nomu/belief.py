@@ -13,6 +13,10 @@ From NOMU's raw uncertainty s to a std: two activations that bound it.
     smooth   T(s) = l_max (1 - exp(-(relu(s) + l_min) / l_max))
 
 Both increase from about l_min to l_max. The first is piecewise linear, so it compiles.
+
+References
+----------
+Högger (2021), both activations [Hogger2021].
 """
 
 from __future__ import annotations

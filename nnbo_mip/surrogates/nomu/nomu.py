@@ -2,7 +2,12 @@
 
 The uncertainty is learned from where there are no data: pinned near zero at observations,
 pushed up everywhere else, and as stiff in between as the networks are. The loss is in
-`nomu_training`, the bounding of the uncertainty in `nomu_bounding`.
+`training`, the bounding of the uncertainty in `bounding`.
+
+References
+----------
+Heiss et al. (2022), NOMU [Heiss2022].
+Högger (2021), NOMU in Bayesian optimization [Hogger2021].
 """
 
 from __future__ import annotations

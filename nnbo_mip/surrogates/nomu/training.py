@@ -8,6 +8,10 @@ uniform on [-1, 1]^d, the mean f and the raw uncertainty s,
 
 The first term fits; the second pins the uncertainty down where there are data; the third, a
 Monte-Carlo average over the box, pushes it up everywhere.
+
+References
+----------
+Heiss et al. (2022), the architecture and the loss [Heiss2022].
 """
 
 from __future__ import annotations

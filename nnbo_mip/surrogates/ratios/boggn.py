@@ -1,14 +1,19 @@
 r"""BOGGN: a density ratio by a Bayesian classifier, a network with a Laplace posterior.
 
-1. the best share gamma of the observations is good (`ratios.labels`);
-2. a network of ReLUs is trained to a maximum a posteriori theta* (`ratios.classifier_training`);
-3. the posterior is N(theta*, H^-1) with the Gauss-Newton curvature H (`ratios.laplace`);
+1. the best share gamma of the observations is good (`labels`);
+2. a network of ReLUs is trained to a maximum a posteriori theta* (`classifier_training`);
+3. the posterior is N(theta*, H^-1) with the Gauss-Newton curvature H (`laplace`);
 4. log-odds are linear in the weights about theta*, hence normal, and the probability of a good
    point is their expectation (`boggn_belief`);
-5. the precision delta of the prior has the largest evidence of a few (`ratios.laplace_evidence`).
+5. the precision delta of the prior has the largest evidence of a few (`laplace_evidence`).
 
 The source trains on a loss without labels, whose minimizer below gamma = 1/2 is the probability
 zero everywhere; what stands here is the Bernoulli likelihood that it means.
+
+References
+----------
+Hassen and Rish (2021), BOGGN [HassenRish2021].
+Immer et al. (2021), predictions by the linearized network [Immer2021].
 """
 
 from __future__ import annotations
@@ -45,12 +50,14 @@ GRID = (1.0, 0.3, 0.1, 0.03, 0.01)
 class Boggn(Surrogate):
     """A Laplace-approximated Bayesian classifier.
 
+    Experimental: a method of research, which may change or go.
+
     Parameters
     ----------
     gamma : float
         Share of the observations that count as good.
     annealing : float
-        How it shrinks with their number (see `ratios.labels`), from 0 (not) to 1.
+        How it shrinks with their number (see `labels`), from 0 (not) to 1.
     hidden : tuple of int
         Widths.
     prior_precision : float or "evidence"

@@ -7,6 +7,10 @@ value is proportional to the relative density ratio
 
 l and g the densities of good and bad points. Any classifier gives P(good | x); KLIEP, uLSIF and
 RuLSIF estimate the ratio without one. The acquisition ``ratio`` maximizes it.
+
+References
+----------
+Tiao et al. (2021), BORE [Tiao2021].
 """
 
 from __future__ import annotations
@@ -33,7 +37,7 @@ class Bore(Surrogate):
     gamma : float
         Share of the observations that count as good.
     annealing : float
-        How it shrinks with their number (see `ratios.labels`), from 0 (not) to 1.
+        How it shrinks with their number (see `labels`), from 0 (not) to 1.
     estimator : str, dict or RatioEstimator
         ``net``, whose log-odds are certified; ``forest``, ``boosting``, ``svm``, or
         ``predict_proba`` with a classifier of yours; ``kliep``, ``ulsif``, ``rulsif``. With

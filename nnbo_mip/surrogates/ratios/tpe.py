@@ -4,6 +4,10 @@ The best share gamma of the observations is good; l and g are Parzen densities o
 points (`parzen`), and l / g is what the acquisition ``ratio`` maximizes. The maximizer
 ``candidates``, which ``auto`` takes here, draws a few dozen points from l and takes the best of
 them, as the reference does; every other heuristic maximizer serves too.
+
+References
+----------
+Bergstra et al. (2011), tree-structured Parzen estimators [Bergstra2011].
 """
 
 from __future__ import annotations
@@ -31,7 +35,7 @@ class Tpe(Surrogate):
     gamma : float
         Share of the observations that count as good.
     annealing : float
-        How it shrinks with their number (see `ratios.labels`), from 0 (not) to 1.
+        How it shrinks with their number (see `labels`), from 0 (not) to 1.
     prior_weight : float
         Of the uniform component of each density, in observations; at least zero.
     widths : {"neighbours", "scott"}

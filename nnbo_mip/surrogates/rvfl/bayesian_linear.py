@@ -13,6 +13,10 @@ Spectral form, from the thin SVD Psi = U S V^T with lam_i = beta s_i^2: R is sym
     R  = (I - V V^T) / sqrt(alpha) + V diag(1 / sqrt(alpha + lam_i)) V^T,
 
 of size k min(n, k). Cholesky form: Sigma^-1 = L L^T, R = L^-T.
+
+References
+----------
+Bishop (2006), Bayesian linear regression, section 3.3 [Bishop2006].
 """
 
 from __future__ import annotations

@@ -12,6 +12,10 @@ and with lam_i = beta s_i^2 its slope in log alpha is (gamma - alpha |mu|^2) / 2
 The fixed-point iteration ``alpha <- gamma / |mu|^2`` therefore always moves uphill. At a
 maximum it contracts: its slope in log alpha lies above -1, and below 1 where the evidence
 curves down. One decomposition serves all iterations.
+
+References
+----------
+MacKay (1992), the evidence, and its fixed-point iteration [MacKay1992a].
 """
 
 from __future__ import annotations
@@ -36,15 +40,6 @@ def check_alpha(alpha: object) -> None:
         check_choice("alpha", alpha, ("evidence",))
     else:
         check_number("alpha", alpha, above=0.0)
-
-
-def log_evidence(spectrum: Spectrum, alpha: float, beta: float) -> float:
-    """Return log p(y | alpha, beta)."""
-    variances = 1.0 / beta + np.square(spectrum.sizes) / alpha
-    n, r = spectrum.n_values, len(spectrum.sizes)
-    explained = np.log(variances) + np.square(spectrum.coordinates) / variances
-    unexplained = (n - r) * np.log(beta) - beta * spectrum.rest
-    return float(0.5 * (unexplained - explained.sum() - n * np.log(2.0 * np.pi)))
 
 
 def learn_alpha(spectrum: Spectrum, beta: float, tolerance: float, max_iterations: int) -> float:

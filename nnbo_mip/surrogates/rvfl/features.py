@@ -7,6 +7,10 @@ With unit-norm directions v_i and biases b_i, drawn once and frozen,
 The directions are uniform on the sphere and b_i ~ N(0, 1): on standardized inputs a bias has
 the distribution of a datum's coordinate along the direction, so kinks lie where data lie.
 The norm of v_i would be redundant, for the output weights rescale every feature.
+
+References
+----------
+Pao et al. (1994), random vector functional link networks [Pao1994].
 """
 
 from __future__ import annotations

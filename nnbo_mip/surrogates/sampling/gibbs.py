@@ -1,47 +1,15 @@
-"""Gibbs sampling: every coordinate in turn from its distribution given the others."""
+"""Steps of Gibbs sampling: precisions drawn from their distributions given the values.
+
+References
+----------
+Geman and Geman (1984), Gibbs sampling [GemanGeman1984].
+"""
 
 from __future__ import annotations
-
-from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-
-Conditional = Callable[[FloatArray, np.random.Generator], FloatArray]
-"""The state (C, P) to new values (C,) of one coordinate, drawn given the others."""
-
-
-def gibbs(
-    conditionals: Sequence[Conditional],
-    start: FloatArray,
-    n_draws: int,
-    rng: np.random.Generator,
-    burn_in: int = 0,
-) -> FloatArray:
-    """Return draws (n_draws, C, P).
-
-    Parameters
-    ----------
-    conditionals : sequence of callables
-        One a coordinate; each sees the new values of those before it.
-    start : (C, P) array
-        First positions.
-    n_draws : int
-        Sweeps that are returned.
-    rng : numpy.random.Generator
-        Source of the draws.
-    burn_in : int
-        Sweeps before the first draw.
-    """
-    position = start.copy()
-    draws = np.empty((n_draws, *start.shape))
-    for index in range(-burn_in, n_draws):
-        for coordinate, conditional in enumerate(conditionals):
-            position[:, coordinate] = conditional(position, rng)
-        if index >= 0:
-            draws[index] = position
-    return draws
 
 
 def draw_precision(

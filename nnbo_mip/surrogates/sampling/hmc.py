@@ -11,6 +11,12 @@ The step size is multiplied by `increase` where the moving average of the accept
 the target, else by `decrease`, within limits; the average then takes in the acceptance of
 this transition. As long as it changes, the chain is not exactly that of the density, which is
 why `advance` can be told to leave it alone.
+
+References
+----------
+Duane et al. (1987), hybrid Monte Carlo [Duane1987].
+Neal (2011), leapfrog steps [Neal2011].
+Metropolis et al. (1953), acceptance [Metropolis1953].
 """
 
 from __future__ import annotations
@@ -160,29 +166,3 @@ class HybridMonteCarlo:
             self.step = self.rule.next_step(self.step, self.average)
             self.average = self.rule.next_average(self.average, float(acceptance.mean()))
         return np.asarray(acceptance)
-
-
-def sample_hmc(
-    energy: Energy, chains: HybridMonteCarlo, burn_in: int, n_draws: int, freeze: bool = True
-) -> tuple[FloatArray, float]:
-    """Return draws (n_draws, C, P) of a fixed density and the mean acceptance after burn-in.
-
-    Parameters
-    ----------
-    energy : callable
-        See `Energy`.
-    chains : HybridMonteCarlo
-        Advanced in place.
-    burn_in, n_draws : int
-        Transitions before the first draw, and draws.
-    freeze : bool
-        Whether the step size stays as it is after burn-in.
-    """
-    for _ in range(burn_in):
-        chains.advance(energy)
-    draws = np.empty((n_draws, *chains.position.shape))
-    accepted = 0.0
-    for index in range(n_draws):
-        accepted += float(chains.advance(energy, adapt=not freeze).mean())
-        draws[index] = chains.position
-    return draws, accepted / n_draws

@@ -1,4 +1,9 @@
-"""The no-U-turn sampler of nutpie (extra ``mcmc``): path length and step size by themselves."""
+"""The no-U-turn sampler of nutpie (extra ``mcmc``): path length and step size by themselves.
+
+References
+----------
+Hoffman and Gelman (2014), the no-U-turn sampler [HoffmanGelman2014].
+"""
 
 from __future__ import annotations
 

@@ -12,6 +12,11 @@ averages g' of g and v of g^2 whose memory tau is long where gradients are mostl
     v   <- v + (g^2 - v) / (tau + 1),
 
 where the right-hand sides hold the values before the step.
+
+References
+----------
+Chen et al. (2014), stochastic-gradient HMC [Chen2014].
+Springenberg et al. (2016), scales that adapt [Springenberg2016].
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""Random forests: regression trees on bootstrapped observations, grown by scikit-learn."""
+"""Random forests: regression trees on bootstrapped observations, grown by scikit-learn.
+
+References
+----------
+Breiman (2001), random forests [Breiman2001].
+Hutter et al. (2014), mean and variance by the law of total variance [Hutter2014].
+"""
 
 from __future__ import annotations
 

@@ -63,8 +63,18 @@ def test_with_the_input_fixed_the_program_has_one_value(
     point = problem.domain.sample(1, np.random.default_rng(index + 7))[0]
     columns = encoding.complete(point)
     inputs = np.flatnonzero(abs(encoding.model.input_matrix).sum(axis=0))
-    model = encoding.model.with_fixed(inputs, columns[inputs])
-    model = replace(model, objective=sign * model.objective, offset=sign * model.offset)
+    lower, upper = encoding.model.column_lower.copy(), encoding.model.column_upper.copy()
+    lower[inputs] = upper[inputs] = columns[inputs]
+    integer = encoding.model.integer.copy()
+    integer[inputs] = False  # a fixed column need no longer be whole
+    model = replace(
+        encoding.model,
+        column_lower=lower,
+        column_upper=upper,
+        integer=integer,
+        objective=sign * encoding.model.objective,
+        offset=sign * encoding.model.offset,
+    )
     answer = get_backend("highs").solve(model, SolveRequest())
     assert answer.status == "optimal"
     # Rows are relaxed by 1e-8, so a tiny range is left.

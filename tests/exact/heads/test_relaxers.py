@@ -259,8 +259,11 @@ def test_what_has_no_bounds_is_refused():
             return level
 
     class Strange(NetworkReadout):
-        def std(self, X):
-            return np.zeros(len(X))
+        def std_from(self, read):
+            return np.zeros(len(read))
+
+        def std_slopes(self, read):
+            return np.zeros((len(read), 1))
 
         def _reads(self):
             return ("mean",)

@@ -16,6 +16,7 @@ from nnbo_mip.exact.backends.highs import Highs
 from nnbo_mip.exact.bounds.interval import interval_bounds
 from nnbo_mip.exact.formulation import MilpModel
 from nnbo_mip.exact.mip import mip
+from nnbo_mip.exact.mip.emptiness import is_empty
 from nnbo_mip.exact.mip.mip import MipOptions
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.problem import Problem
@@ -383,10 +384,16 @@ def test_senseless_options_are_refused(options: dict[str, float]) -> None:
         MipOptions(**options)
 
 
-def test_a_solver_that_fails_its_self_test_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("solver", ["highs", "cbc"])  # highs proves what cbc claims
+def test_a_solver_that_fails_its_self_test_is_not_used(
+    solver: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from nnbo_mip.exact.backends import selftest
 
-    monkeypatch.setattr(selftest, "_failure", lambda *_: "a model")
+    failures = {"highs": "a model"}
+    monkeypatch.setattr(selftest, "_failure", lambda kind, name, version: failures.get(name))
     problem = random_problem(1, 2, (5, 4))
+    with pytest.raises(SolverError, match="'highs' must solve its self-test"):
+        mip.solve(problem, MipOptions(solver=solver), Monitor(problem, GAP))
     with pytest.raises(SolverError, match="self-test"):
-        mip.solve(problem, MipOptions(), Monitor(problem, GAP))
+        is_empty(problem.domain, get_backend("highs"), Monitor(problem, GAP))

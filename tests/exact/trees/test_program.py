@@ -18,6 +18,7 @@ from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
+from tests.exact.backends.extras import GUROBI, SCIP
 from tests.exact.trees.forests import best_score, random_forest, representatives
 from tests.exact.trees.test_search import KINDS, domain_of
 
@@ -70,7 +71,7 @@ def test_every_admissible_point_is_a_solution_worth_its_score(kind: str) -> None
         assert (cells.cells_of(point[None, :]) <= b).all()
 
 
-@pytest.mark.parametrize("solver", ["cbc", "scip"])
+@pytest.mark.parametrize("solver", ["cbc", SCIP, GUROBI])
 def test_other_solvers_answer_alike(solver: str) -> None:
     _, problem = forest_of("integers", 2)
     monitor = Monitor(problem, GAP, 30.0)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from nnbo_mip.core.errors import FileFormatError, InputError, MissingFileError, StoreError
+from nnbo_mip.lab.store.columns import STEPS
 from nnbo_mip.lab.store.results import Results, experiments
 from nnbo_mip.lab.store.schema import APPLICATION, SCHEMA
 from nnbo_mip.lab.store.store import opened
-from tests.lab.stores import answer, failure, made, plan_of, planned
+from tests.lab.stores import STEP, answer, failure, made, plan_of, planned
 from tests.loop.runs import no_space
 
 ASSETS = Path(__file__).parents[2] / "assets"
@@ -165,14 +167,49 @@ def test_what_could_not_be_written_is_said_and_can_be_written_later(path: Path) 
     assert Results.open(path).observations["y"].tolist() == [1.0, 2.0]
 
 
-def test_a_store_of_the_first_schema_can_be_read(tmp_path: Path) -> None:
-    copy = shutil.copy(ASSETS / "store_schema_1.db", tmp_path)
+@pytest.mark.parametrize("schema", range(1, SCHEMA + 1))
+def test_a_store_of_every_schema_can_be_read(schema: int, tmp_path: Path) -> None:
+    copy = shutil.copy(ASSETS / f"store_schema_{schema}.db", tmp_path)
     results = Results.open(copy)
     assert results.problems == ("branin", "levy")
     assert results.methods == ("nomu", "random")
     assert results.curves("levy", "random").values.tolist() == [[3.0, 2.0, 1.0]] * 2
     assert results.units["status"].tolist() == ["finished"] * 8
     assert len(results.steps) == 4
+    assert np.isnan(results.steps["side"]).all()  # a column that it lacks
+
+
+def test_a_store_of_the_first_schema_can_be_written_to(tmp_path: Path) -> None:
+    copy = Path(shutil.copy(ASSETS / "store_schema_1.db", tmp_path))
+    before = Results.open(copy)
+    steps = len(before.steps)
+    one = planned("branin", "gp")
+    with opened(copy) as store:
+        statuses = store.write_plan(plan_of([one], before.experiment.name), extend=True)
+        assert list(statuses.values()) == ["finished"] * 8 + ["planned"]
+        store.add([answer(one.unit, [1.0] * 5)])
+    after = Results.open(copy)
+    assert after.methods == ("nomu", "random", "gp")
+    assert len(after.steps) == steps + 3
+    with sqlite3.connect(copy) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone()[0] == SCHEMA
+
+
+def test_the_record_of_a_step_has_every_column_and_no_other(path: Path) -> None:
+    names = {column.name for column in STEPS} - {"unit"}
+    optional = {column.name for column in STEPS if column.is_optional}
+    assert names - optional <= set(STEP) | {"number"} <= names
+    missing = {key: value for key, value in STEP.items() if key != "engine"}
+    one = planned("branin", "nomu")
+    with opened(path) as store:
+        store.write_plan(plan_of([one]))
+        whole = answer(one.unit, [1.0] * 5)
+        assert whole.result is not None
+        torn = replace(whole, result={**whole.result, "steps": [{"number": 2, **missing}]})
+        with pytest.raises(KeyError, match="engine"):
+            store.add([torn])
+        store.add([whole])
+    assert Results.open(path).steps["engine"].tolist() == ["boxes"] * 3
 
 
 def test_one_runner_at_a_time(path: Path) -> None:

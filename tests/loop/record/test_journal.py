@@ -136,7 +136,7 @@ def test_a_creation_that_was_killed_half_way_is_none(tmp_path: Path) -> None:
     path = tmp_path / "half.db"
     script = f"""
 import os, signal, sqlite3
-from nnbo_mip.loop import journal
+from nnbo_mip.loop.record import journal
 class Killed(sqlite3.Connection):
     def execute(self, statement, *rest):
         if statement == "COMMIT":

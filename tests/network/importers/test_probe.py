@@ -18,9 +18,9 @@ from nnbo_mip.network.importers.probe import (
     Precision,
     attempt,
     largest_difference,
-    probe_points,
     rounding_difference,
 )
+from nnbo_mip.network.importers.probe_points import probe_points
 from tests.network.strategies import random_network, seeds
 
 SINGLE = Precision(2.0**-23, float(np.finfo(np.float32).max))

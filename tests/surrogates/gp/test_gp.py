@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import math
 import subprocess
 import sys
@@ -16,15 +15,11 @@ import pytest
 from scipy.stats import norm
 
 import nnbo_mip as nm
-from nnbo_mip.core.errors import InputError, MissingExtraError, UnsupportedError
+from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.surrogates import Capability, Surrogate
 from nnbo_mip.surrogates.gp.gp import GaussianProcess, GpBelief
 from nnbo_mip.surrogates.gp.kernels import FORMS, Kernel
 from nnbo_mip.testing.surrogate_contract import SurrogateContract, sample
-
-needs_gpytorch = pytest.mark.skipif(
-    importlib.util.find_spec("gpytorch") is None, reason="extra gpytorch is not installed"
-)
 
 
 class TestDefaultGp(SurrogateContract):
@@ -57,12 +52,9 @@ class TestFixedRationalQuadraticGp(SurrogateContract):
         )
 
 
-@needs_gpytorch
-class TestGpOfGpytorch(SurrogateContract):
+class TestArdRationalQuadraticGp(SurrogateContract):
     def make(self, **options: Any) -> Surrogate:
-        return GaussianProcess(
-            kernel="rational_quadratic", ard=True, backend="gpytorch", n_restarts=0, **options
-        )
+        return GaussianProcess(kernel="rational_quadratic", ard=True, n_restarts=0, **options)
 
 
 # -- pure use, draws, files -----------------------------------------------------------
@@ -142,7 +134,7 @@ def test_many_points_are_taken_in_blocks(monkeypatch: pytest.MonkeyPatch) -> Non
     belief = GaussianProcess(n_restarts=0).fit(X, y)
     probes = np.random.default_rng(6).uniform(-1.0, 1.0, (50, 2))
     whole = belief.differentiate(probes)
-    monkeypatch.setattr("nnbo_mip.surrogates.gp.belief.BLOCK", 56)
+    monkeypatch.setattr("nnbo_mip.core.arrays.BLOCK", 2 * 56)
     parts = belief.differentiate(probes)
     for name in ("mean", "std", "mean_gradient", "std_gradient"):
         np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-9, atol=1e-9)
@@ -278,9 +270,8 @@ def test_ard_sees_which_input_matters() -> None:
         ({"y_range": (0.0, 1.0), "normalize": False}, "drop one of them"),
         (
             {"kernel": "rational_quadratic", "ard": True, "backend": "sklearn"},
-            "backend='direct' or 'gpytorch'",
+            "backend='direct'",
         ),
-        ({"kernel": "matern", "nu": 1.0, "backend": "gpytorch"}, "nu 0.5, 1.5 or 2.5"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options: dict[str, Any], match: str) -> None:
@@ -304,13 +295,6 @@ def test_noise_is_offered_where_there_is_some() -> None:
     assert made.fit(X, y).noise_std([[0.0]]) < 0.01
 
 
-def test_without_gpytorch_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y = sample(5, 2)
-    monkeypatch.setitem(sys.modules, "gpytorch", None)
-    with pytest.raises(MissingExtraError, match=r"nnbo_mip\[gpytorch\]"):
-        GaussianProcess(backend="gpytorch").fit(X, y)
-
-
 def test_predicting_needs_no_library_of_the_fit(tmp_path: Path) -> None:
     X, y = sample(5, 2)
     GaussianProcess(n_restarts=0).fit(X, y).save(tmp_path / "belief.npz")
@@ -318,7 +302,7 @@ def test_predicting_needs_no_library_of_the_fit(tmp_path: Path) -> None:
 import sys, nnbo_mip as nm
 belief = nm.surrogates.load({str(tmp_path / "belief.npz")!r})
 belief.differentiate([[0.1, 0.2]]), belief.draw(0).mean([[0.1, 0.2]])
-assert not {{"torch", "sklearn", "gpytorch"}} & set(sys.modules)
+assert not {{"torch", "sklearn"}} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", script], check=True, cwd=Path(__file__).parents[3])
 
@@ -328,9 +312,8 @@ def noisy_sample() -> tuple[Any, Any, Any]:
     return X, y, np.linspace(0.0, 2.0, 12) * np.std(y)
 
 
-@pytest.mark.parametrize(
-    "backend", ["direct", "sklearn", pytest.param("gpytorch", marks=needs_gpytorch)]
-)
+@pytest.mark.usefixtures("with_gpytorch")
+@pytest.mark.parametrize("backend", ["direct", "sklearn", "gpytorch"])
 def test_told_deviations_are_variances_on_the_diagonal(backend: str) -> None:
     """By hand: mean k (K + diag(noise^2))^-1 y and its std, with given hyper-parameters."""
     X, y, noise = noisy_sample()
@@ -351,7 +334,8 @@ def test_told_deviations_are_variances_on_the_diagonal(backend: str) -> None:
     assert belief.std(points) == pytest.approx(np.sqrt(variance), rel=1e-6)
 
 
-@pytest.mark.parametrize("backend", ["sklearn", pytest.param("gpytorch", marks=needs_gpytorch)])
+@pytest.mark.usefixtures("with_gpytorch")
+@pytest.mark.parametrize("backend", ["sklearn", "gpytorch"])
 def test_likelihoods_with_told_deviations_agree(backend: str) -> None:
     X, y, noise = noisy_sample()
     own = GaussianProcess(n_restarts=2).fit_with_noise(X, y, noise)

@@ -18,8 +18,9 @@ from nnbo_mip.surrogates.rvfl.bayesian_linear import (
     WeightPosterior,
     posterior_of,
 )
-from nnbo_mip.surrogates.rvfl.evidence import learn_alpha, log_evidence
+from nnbo_mip.surrogates.rvfl.evidence import learn_alpha
 from nnbo_mip.surrogates.rvfl.features import RandomFeatures
+from tests.surrogates.rvfl.evidence import log_evidence
 
 BETA = 1000.0
 

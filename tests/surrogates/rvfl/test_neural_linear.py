@@ -11,10 +11,10 @@ import nnbo_mip as nm
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.surrogates.rvfl.bayesian_linear import Spectrum
 from nnbo_mip.surrogates.rvfl.brvfl import Brvfl
-from nnbo_mip.surrogates.rvfl.evidence import log_evidence
 from nnbo_mip.surrogates.rvfl.neural_linear import NeuralLinear
 from nnbo_mip.surrogates.rvfl.trained_features import TrainedFeatures
 from nnbo_mip.testing.surrogate_contract import SurrogateContract, sample
+from tests.surrogates.rvfl.evidence import log_evidence
 
 
 class TestTwoLayers(SurrogateContract):

@@ -8,7 +8,8 @@ import pytest
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.surrogates.sampling.energy import thinned
-from nnbo_mip.surrogates.sampling.hmc import HybridMonteCarlo, StepRule, leapfrog, sample_hmc
+from nnbo_mip.surrogates.sampling.hmc import HybridMonteCarlo, StepRule, leapfrog
+from tests.surrogates.sampling.chains import sample_hmc
 
 FACTOR = np.linalg.cholesky(0.5 * np.eye(10) + 0.5)
 COVARIANCE = FACTOR @ FACTOR.T

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.surrogates.sampling.gibbs import draw_cauchy_precision, draw_precision, gibbs
-from nnbo_mip.surrogates.sampling.metropolis import metropolis
+from nnbo_mip.surrogates.sampling.gibbs import draw_cauchy_precision, draw_precision
+from tests.surrogates.sampling.chains import gibbs, metropolis
 
 CORRELATION = 0.8
 COVARIANCE = np.array([[1.0, CORRELATION], [CORRELATION, 1.0]])

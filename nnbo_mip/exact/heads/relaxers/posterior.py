@@ -125,8 +125,6 @@ class PosteriorPart(SpreadRelaxer):
     ----------
     rows : UnitRows
         Of the mean and of the correlations.
-    why_not : str
-        Why rounding leaves nothing to prove, in a sentence; empty where it does not.
     """
 
     outputs = ()

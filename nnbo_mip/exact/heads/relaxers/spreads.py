@@ -85,6 +85,9 @@ class SpreadRelaxer(abc.ABC):
     outputs: tuple[str, ...]
     """The outputs of a network that are read; none where the rows are those of a readout."""
 
+    why_not: str = ""
+    """Why nothing can be bounded after all, in a sentence; empty where something can."""
+
     @abc.abstractmethod
     def spread(self, drawn: Drawn) -> Spread:
         """Bound the std over boxes."""

@@ -74,13 +74,13 @@ def _negative(ops: TensorBuilder, node: Attributes, x: Value) -> Value:
 def _add(ops: TensorBuilder, node: Attributes, first: Value, second: Value) -> Value:
     if isinstance(first, Tensor) or isinstance(second, Tensor):
         return ops.combine(ops.graph.add, first, second)
-    return np.add(*broadcastable(first, second))
+    return _folded(np.add, *broadcastable(first, second))
 
 
 def _subtract(ops: TensorBuilder, node: Attributes, first: Value, second: Value) -> Value:
     if isinstance(first, Tensor) or isinstance(second, Tensor):
         return ops.combine(ops.graph.subtract, first, second)
-    return np.subtract(*broadcastable(first, second))
+    return _folded(np.subtract, *broadcastable(first, second))
 
 
 def _multiply(ops: TensorBuilder, node: Attributes, first: Value, second: Value) -> Value:
@@ -89,7 +89,7 @@ def _multiply(ops: TensorBuilder, node: Attributes, first: Value, second: Value)
         return ops.map_with_constant(ops.graph.scale, first, factors)
     if isinstance(second, Tensor):
         return ops.map_with_constant(ops.graph.scale, second, first)
-    return np.multiply(*broadcastable(first, second))
+    return _folded(np.multiply, *broadcastable(first, second))
 
 
 def _divide(ops: TensorBuilder, node: Attributes, first: Value, second: Value) -> Value:
@@ -100,12 +100,28 @@ def _divide(ops: TensorBuilder, node: Attributes, first: Value, second: Value) -
         return ops.map_with_constant(ops.graph.scale, first, 1.0 / divisor.astype(np.float64))
     first, divisor = broadcastable(first, divisor)
     if first.dtype.kind not in "iu":
-        return first / divisor
+        return _folded(np.divide, first, divisor)
     # Integers are cut towards zero; Python and NumPy round down.
     quotient: Array = first // divisor
     cut = (first % divisor != 0) & ((first < 0) != (divisor < 0))
     quotient += cut.astype(quotient.dtype)
     return quotient
+
+
+def _folded(operation: Any, first: Array, second: Array) -> Array:
+    """Return what constants give, in their own type, unless that has few digits and rounds.
+
+    Runtimes compute with half precision numbers in float32 or not, as they like.
+    """
+    result = np.asarray(operation(first, second))
+    if result.dtype.kind not in "biu" and result.dtype.itemsize < 4:
+        exact = operation(first.astype(np.float64), second.astype(np.float64))
+        if not np.array_equal(result.astype(np.float64), exact, equal_nan=True):
+            raise UnsupportedError(
+                f"arithmetic of constants in {result.dtype} rounds, in one way or another from "
+                "runtime to runtime; store the result, or compute it in FLOAT"
+            )
+    return result
 
 
 def _sum(ops: TensorBuilder, node: Attributes, *values: Value) -> Value:

@@ -35,10 +35,10 @@ from nnbo_mip.network.importers.probe import (
     attempt,
     largest_difference,
     not_compared,
-    probe_points,
     rounding_difference,
     unverified,
 )
+from nnbo_mip.network.importers.probe_points import probe_points
 from nnbo_mip.network.importers.tensors import MAX_ELEMENTS, Tensor, TensorBuilder
 
 OPERATORS = dict(sorted((ARITHMETIC | SHAPES).items()))

@@ -22,7 +22,7 @@ from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.network.importers.probe import Precision
 
 
-class _Narrowing(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _Narrowing(TorchDispatchMode):
     """Note the coarsest floating type that values of a finer one were cast to."""
 
     def __init__(self) -> None:

@@ -25,10 +25,10 @@ from nnbo_mip.network.importers.probe import (
     attempt,
     largest_difference,
     not_compared,
-    probe_points,
     rounding_difference,
     unverified,
 )
+from nnbo_mip.network.importers.probe_points import probe_points
 from nnbo_mip.network.importers.tensors import Tensor, TensorBuilder
 from nnbo_mip.network.importers.torch.answers import (
     answers,

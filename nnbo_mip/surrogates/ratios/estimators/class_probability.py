@@ -6,6 +6,10 @@ r"""The probability of a class whose log-odds are normal, E logistic(f + s Z), s
 
 Probit answers with the logistic function of a ratio; E Phi(sqrt(pi/8) (f + s Z)) =
 Phi(f / sqrt(8 / pi + v)) rises with the same ratio.
+
+References
+----------
+MacKay (1992), the probit approximation [MacKay1992b].
 """
 
 from __future__ import annotations

@@ -7,6 +7,10 @@ weights p on the simplex for components c_b = phi_b / m_b, which rises with ever
     p_b <- p_b mean_good ( c_b / sum_a p_a c_a ).
 
 The width has the largest mean log r at held-out good points.
+
+References
+----------
+Sugiyama et al. (2008), KLIEP [Sugiyama2008].
 """
 
 from __future__ import annotations

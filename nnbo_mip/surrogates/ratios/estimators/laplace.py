@@ -13,6 +13,12 @@ with a prior of precision delta and a noise of 1, so its posteriors serve here (
     diagonal   the diagonal of H
     kfac       by layers, with J_n = g_n (x) a_n:  H = (1/N) (sum_n a_n a_n^T) (x)
                (sum_n Lambda_n g_n g_n^T) + delta I, by eigenvectors of both factors
+
+References
+----------
+MacKay (1992), the Laplace posterior of a classifier [MacKay1992b].
+Martens and Grosse (2015), KFAC [MartensGrosse2015].
+Ritter et al. (2018), Kronecker-factored posteriors [Ritter2018].
 """
 
 from __future__ import annotations

@@ -4,7 +4,12 @@ r"""The evidence of labels under a Laplace posterior, by which a prior precision
              = log p(D | theta*) - delta/2 |theta*|^2
                - 1/2 log det(I + Lambda^1/2 J J^T Lambda^1/2 / delta),
 
-the second of N numbers instead of P. Both hold where the gradient at theta* vanishes.
+of which the second, of N numbers instead of P, is computed. Both hold where the gradient at
+theta* vanishes.
+
+References
+----------
+MacKay (1992), the evidence of a classifier [MacKay1992b].
 """
 
 from __future__ import annotations
@@ -28,13 +33,3 @@ def evidence_by_points(
     sizes = np.linalg.svd(curvature.rooted, compute_uv=False)
     volume = float(np.log1p(np.square(sizes) / delta).sum())
     return likelihood - 0.5 * delta * float(parameters @ parameters) - 0.5 * volume
-
-
-def evidence_by_weights(
-    likelihood: float, parameters: FloatArray, curvature: Curvature, delta: float
-) -> float:
-    """Return log q(D) from a determinant of P x P; the same number, for checks."""
-    _, volume = np.linalg.slogdet(curvature.precision(delta))
-    prior = 0.5 * len(parameters) * float(np.log(delta))
-    penalty = 0.5 * delta * float(parameters @ parameters)
-    return likelihood - penalty + prior - 0.5 * float(volume)

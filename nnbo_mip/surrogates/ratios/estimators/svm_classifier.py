@@ -4,6 +4,10 @@ The decision function D is fitted to all observations. Slope and offset of the l
 u = slope D + offset are those of a logistic regression on decisions that were made without the
 observation (cross-validation). Where a class has one member only, or the slope would turn the
 order round, the slope is 1 and the offset such that the mean probability is the share of good ones.
+
+References
+----------
+Platt (1999), calibrated probabilities [Platt1999].
 """
 
 from __future__ import annotations

@@ -9,6 +9,11 @@ l / (alpha l + (1 - alpha) g), alpha = 0 being l / g:
 Width and penalty have the least w . H w / 2 - h . w, with H and h of held-out points. The relative
 estimator takes the share of good observations for alpha, so that share r is a class probability;
 that ratio is bounded, which makes it the easier one to estimate.
+
+References
+----------
+Kanamori et al. (2009), uLSIF [Kanamori2009].
+Yamada et al. (2013), RuLSIF [Yamada2013].
 """
 
 from __future__ import annotations

@@ -282,11 +282,22 @@ def test_a_constant_out_of_the_range_of_its_type_is_refused(
         from_onnx(saved(model, tmp_path))
 
 
-def test_arithmetic_of_constants_rounds_in_their_own_type(tmp_path: Path) -> None:
-    half = {"a": np.array([2048.0], np.float16), "b": np.array([1.0], np.float16)}
+@pytest.mark.parametrize(
+    ("operator", "first", "second"),
+    [("Add", 2048.0, 1.0), ("Sub", 2049.0, 0.5), ("Mul", 1e3, 1e3), ("Div", 1.0, 3.0)],
+)
+def test_constants_that_round_in_half_precision_are_refused(
+    tmp_path: Path, operator: str, first: float, second: float
+) -> None:
+    # onnxruntime computes 2048 + 1 in float32, the reference evaluator in float16.
     cast = node("Cast", "c", "d", to=TensorProto.FLOAT)
-    model = _single([node("Add", "a b", "c"), cast, node("Mul", "x d")], half, 14)
-    assert from_onnx(saved(model, tmp_path)).head.dense(0)[0, 0] == 2048.0
+    nodes = [node(operator, "a b", "c"), cast, node("Mul", "x d")]
+    half = {"a": np.array([first], np.float16), "b": np.array([second], np.float16)}
+    with pytest.raises(UnsupportedError, match="float16 rounds, in one way or another"):
+        from_onnx(saved(_single(nodes, half, 14), tmp_path))
+    exact = {"a": np.array([2.0], np.float16), "b": np.array([4.0], np.float16)}
+    model = _single(nodes, exact, 14)
+    _assert_like_the_runtime(model, from_onnx(saved(model, tmp_path)))
 
 
 def test_integers_are_divided_towards_zero(tmp_path: Path) -> None:

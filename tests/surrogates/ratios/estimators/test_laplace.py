@@ -22,11 +22,20 @@ from nnbo_mip.surrogates.ratios.estimators.labels import Labels
 from nnbo_mip.surrogates.ratios.estimators.laplace import FORMS, Curvature, laplace_of
 from nnbo_mip.surrogates.ratios.estimators.laplace_evidence import (
     evidence_by_points,
-    evidence_by_weights,
     log_likelihood,
 )
 
 DELTAS = (1.0, 0.1, 0.01)
+
+
+def evidence_by_weights(
+    likelihood: float, parameters: FloatArray, curvature: Curvature, delta: float
+) -> float:
+    """Return log q(D) from a determinant of P x P."""
+    _, volume = np.linalg.slogdet(curvature.precision(delta))
+    prior = 0.5 * len(parameters) * float(np.log(delta))
+    penalty = 0.5 * delta * float(parameters @ parameters)
+    return likelihood - penalty + prior - 0.5 * float(volume)
 
 
 def random_network(seed: int = 0, widths: tuple[int, ...] = (2, 7, 5, 1), first: int = 0) -> Any:

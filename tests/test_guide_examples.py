@@ -1,0 +1,46 @@
+"""The examples of pages of the guide run, in the order in which they stand there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from nnbo_mip.cli.app import app
+
+GUIDE = Path(__file__).parents[1] / "docs" / "guide"
+
+
+def _run(page: str, end: str = "") -> dict[str, Any]:
+    """Run the blocks of Python of a page, up to a heading, and return the names that they leave."""
+    text = (GUIDE / page).read_text(encoding="utf-8")
+    if end:
+        assert f"\n{end}\n" in text
+        text = text.partition(end)[0]
+    names: dict[str, Any] = {}
+    for block in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
+        exec(compile(block, page, "exec"), names)
+    return names
+
+
+def test_surrogates() -> None:
+    names = _run("surrogates.md")
+    assert (names["std"] >= 0.0).all()
+    assert "mean" in names["net"].output_names
+
+
+def test_acquisitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = _run("acquisitions.md", "## Criteria that choose their point")
+    assert names["proposal"].status == "optimal"
+    text = (GUIDE / "acquisitions.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"```sh\nnnbo-mip (.*)\n```", text)
+    assert CliRunner().invoke(app, command.split()).exit_code == 0
+
+
+def test_solvers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run("solvers.md")["result"].status == "optimal"
+    assert capsys.readouterr().out == "solver\n"
