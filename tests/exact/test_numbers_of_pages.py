@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-from nnbo_mip.exact.scores.problem import SMALLEST_SCORE
 
 from nnbo_mip.core.terms import SMALLEST_UNIT, Measure
 from nnbo_mip.exact.backends.highs import Highs
@@ -15,6 +14,7 @@ from nnbo_mip.exact.checking import recheck, recheck_phases, reproof
 from nnbo_mip.exact.checking.heads import boxes, pieces
 from nnbo_mip.exact.formulation import inputs
 from nnbo_mip.exact.formulation.model import MARGIN
+from nnbo_mip.exact.scores.problem import SMALLEST_SCORE
 from nnbo_mip.space.domain import ROW_SLACK
 
 ROOT = Path(__file__).parents[2]

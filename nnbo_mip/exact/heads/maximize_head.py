@@ -2,9 +2,9 @@
 
 A head may have two ways: a *sequence* of linear problems (linear, tangents, sandwich, ratio,
 counting, tree_sums), which the engines of networks or a solver solve, and *boxes*, a search of its
-own. Measured (docs/acquisitions.md): with few free inputs boxes are faster, with many mostly
-sequences close. Whatever is done shares one monitor, so that the best value and the best bound of
-all are kept.
+own. Measured (docs/dev/acquisition_measurements.md): with few free inputs boxes are faster, with
+many mostly sequences close. Whatever is done shares one monitor, so that the best value and the
+best bound of all are kept.
 
     mip, enumerate   the sequence, each problem by that engine
     bab              like auto, each problem by branch and bound

@@ -150,6 +150,8 @@ class MomentHead(Head):
     negative std raises `InputError`. Nothing warns: overflow ends at infinity.
     """
 
+    shape: ClassVar[Shape] = Shape.BOXES
+
     mean_trend: ClassVar[Trend] = Trend.RISING
 
     @property
