@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.rebuilt import Rebuilt
 from nnbo_mip.core.terms import Direction
 from nnbo_mip.loop.record.observation import Observation
 from nnbo_mip.loop.record.plain import point_out
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class OptimizeResult:
+class OptimizeResult(Rebuilt):
     """The best point, and how it was found.
 
     Parameters

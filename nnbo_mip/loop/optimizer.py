@@ -36,6 +36,10 @@ PENDING = ("again", "keep")
 """What may become of points that an opened journal has pending."""
 
 
+_OWN = ("_one_asks", "_asking")
+"""What a copy of an optimizer has of its own."""
+
+
 class BayesianOptimizer:
     """Chooses the points of an expensive experiment, one after another or several at once.
 
@@ -193,6 +197,14 @@ class BayesianOptimizer:
         self._asked_here: set[str] = set()
         self._is_alone = True
         self._ledger = Ledger(State(settings.space, settings.embedded), journal)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is copied; a copy shares the journal as another process does."""
+        return {name: value for name, value in vars(self).items() if name not in _OWN}
+
+    def __setstate__(self, held: Mapping[str, Any]) -> None:
+        """Take what `__getstate__` returned; what was kept between asks is computed again."""
+        vars(self).update(held, _one_asks=threading.Lock(), _asking=Asking(held["_settings"]))
 
     # -- what is known ------------------------------------------------------------------
 

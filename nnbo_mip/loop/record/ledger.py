@@ -44,6 +44,15 @@ class Ledger:
         if journal is not None:
             self._take(*journal.read())
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is copied; a copy shares the journal as another process does."""
+        with self._lock:
+            return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, held: Mapping[str, Any]) -> None:
+        """Take what `__getstate__` returned, under a lock of its own."""
+        vars(self).update(held, _lock=threading.RLock())
+
     @property
     def state(self) -> State:
         """The fold of all events, of those that wait to be written too."""

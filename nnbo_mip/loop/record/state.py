@@ -11,6 +11,7 @@ import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import FileFormatError
+from nnbo_mip.core.rebuilt import Rebuilt
 from nnbo_mip.loop.record.events import Event
 from nnbo_mip.loop.record.observation import Observation
 from nnbo_mip.loop.record.plain import point_in
@@ -62,7 +63,7 @@ class Stage:
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class State(Rebuilt):
     """The fold of some events.
 
     Parameters
@@ -102,6 +103,10 @@ class State:
     c: float | None = None
     places: Mapping[str, FloatArray] = field(default_factory=dict)
     images: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("suggestions", "places", "images"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     @property
     def search(self) -> SearchSpace:
@@ -158,15 +163,15 @@ class _Draft:
         return State(
             self._space,
             self._embedded,
-            MappingProxyType(self._suggestions),
+            self._suggestions,
             tuple(self._pending),
             tuple(self._observations),
             self._stage,
             self._initial,
             self._steps,
             self._c,
-            MappingProxyType(self._places),
-            MappingProxyType(self._images),
+            self._places,
+            self._images,
         )
 
     def _ask(self, event: Event) -> None:

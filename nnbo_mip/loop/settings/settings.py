@@ -16,6 +16,7 @@ from nnbo_mip.acquisitions.base.catalogue import registry as acquisitions
 from nnbo_mip.core.checks import check_count
 from nnbo_mip.core.errors import FileFormatError, InputError, UnsupportedError
 from nnbo_mip.core.inputs import as_direction, as_gap, as_seed, as_time_limit
+from nnbo_mip.core.rebuilt import Rebuilt
 from nnbo_mip.core.terms import Direction
 from nnbo_mip.loop.designs.designs import Design, design_of
 from nnbo_mip.loop.designs.given import Given
@@ -63,7 +64,7 @@ DOORS: Mapping[str, Callable[[Any], object]] = MappingProxyType(
 
 
 @dataclass(frozen=True, eq=False)
-class Settings:
+class Settings(Rebuilt):
     """Checked settings; see `nnbo_mip.loop.optimizer.BayesianOptimizer`.
 
     Parameters
@@ -94,6 +95,9 @@ class Settings:
     seed: int
     embedded: EmbeddedSpace | None
     descriptions: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "descriptions", MappingProxyType(dict(self.descriptions)))
 
     @classmethod
     def planned(
@@ -153,9 +157,9 @@ class Settings:
             steps=None if steps is None else check_count("steps", steps),
             seed=made_seed,
             embedded=embedded,
-            descriptions=MappingProxyType(
-                {name: described(made[name], given[name], door) for name, door in DOORS.items()}
-            ),
+            descriptions={
+                name: described(made[name], given[name], door) for name, door in DOORS.items()
+            },
         )
         settings._check_combination()
         return settings
