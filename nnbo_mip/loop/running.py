@@ -45,6 +45,7 @@ def run(
     for name, given in (("f", f), ("callback", f if callback is None else callback)):
         if not callable(given):
             raise InputError(f"{name} must be callable; got {given!r:.60}; pass a function of x.")
+    optimizer.settings.surrogate.check_installed()  # a run may be continued elsewhere
     started = time.perf_counter()
     display = Display(calls(optimizer), n_evals, _best(optimizer))
     ended = ""
