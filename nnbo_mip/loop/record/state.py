@@ -90,6 +90,9 @@ class State(Rebuilt):
         embedding.
     images : mapping of str to (k,) array
         Model coordinates of what was asked, by key.
+    owners : mapping of str to str
+        Keys of the workers that are at what is pending, by key of the ask; nobody is named where
+        `ask` was called by hand.
     """
 
     space: Space
@@ -103,9 +106,10 @@ class State(Rebuilt):
     c: float | None = None
     places: Mapping[str, FloatArray] = field(default_factory=dict)
     images: Mapping[str, FloatArray] = field(default_factory=dict)
+    owners: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("suggestions", "places", "images"):
+        for name in ("suggestions", "places", "images", "owners"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     @property
@@ -142,6 +146,7 @@ class _Draft:
         self._suggestions = dict(state.suggestions)
         self._places = dict(state.places)
         self._images = dict(state.images)
+        self._owners = dict(state.owners)
         self._pending = dict.fromkeys(state.pending)
         self._observations = list(state.observations)
         self._stage = state.stage
@@ -151,7 +156,12 @@ class _Draft:
 
     def add(self, event: Event) -> None:
         try:
-            {"ask": self._ask, "tell": self._tell, "forget": self._forget}[event.kind](event)
+            {
+                "ask": self._ask,
+                "tell": self._tell,
+                "forget": self._forget,
+                "claim": self._claim,
+            }[event.kind](event)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise FileFormatError(
                 f"an event of kind {event.kind!r} must hold what a run writes; event {event.key} "
@@ -172,6 +182,7 @@ class _Draft:
             self._c,
             self._places,
             self._images,
+            {key: worker for key, worker in self._owners.items() if key in self._pending},
         )
 
     def _ask(self, event: Event) -> None:
@@ -190,6 +201,8 @@ class _Draft:
             self._initial += stage.index == self._stage.index
         else:
             self._steps += 1
+        if content.get("worker") is not None:  # journals up to schema 4 name none
+            self._owners[event.key] = content["worker"]
         if content["next_c"] is not None:
             self._c = float(content["next_c"])
 
@@ -213,3 +226,6 @@ class _Draft:
 
     def _forget(self, event: Event) -> None:
         self._pending.pop(event.content["ask"], None)
+
+    def _claim(self, event: Event) -> None:
+        self._owners[event.content["ask"]] = event.content["worker"]

@@ -75,6 +75,8 @@ class StepInput:
         The scale that the step begins with; None at the first step.
     extent : Extent or None
         The region to which the search is limited.
+    fit_before : float
+        Seconds that the model of the step before learned; 0 at the first step.
     believed : callable
         Fits a surrogate to a sample alone; the same belief for the same sample, perhaps kept.
     """
@@ -86,6 +88,7 @@ class StepInput:
     starts: int
     c: float | None
     extent: Extent | None
+    fit_before: float
     believed: Callable[[Sample], Belief]
 
 
@@ -131,7 +134,8 @@ class Step:
         chosen = settings.batch.acquisition(settings.acquisition, len(given.pending))
         with_seed = seeded(chosen, self._seed(Purpose.ACQUISITION))
         self._acquisition: Acquisition = with_seed.converted(self._inward)
-        self._say(f"{settings.surrogate.name} learns from {len(self._X)} values")
+        before = f", the last time in {given.fit_before:.1f} s" if given.fit_before else ""
+        self._say(f"{settings.surrogate.name} learns from {len(self._X)} values{before}")
         surrogate = seeded(settings.surrogate, self._seed(Purpose.FIT)).converted(self._inward)
         self._belief: Belief = learned(surrogate, self._X, self._y, self._noise)
         self._fitted = time.perf_counter()
