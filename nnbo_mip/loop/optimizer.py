@@ -29,9 +29,9 @@ from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.loop.record.telling import pending_key, tellings
 from nnbo_mip.loop.record.workers import Worker
 from nnbo_mip.loop.settings.provenance import provenance
-from nnbo_mip.loop.settings.settings import DOORS, Settings
+from nnbo_mip.loop.settings.settings import CHANGEABLE, DOORS, Settings
 from nnbo_mip.loop.step.asking import Asking
-from nnbo_mip.loop.step.rehearsal import rehearse
+from nnbo_mip.loop.step.rehearsal import rehearse, rehearse_maximizer
 from nnbo_mip.loop.tables.tables import read_table
 from nnbo_mip.space.space import Space
 
@@ -174,13 +174,15 @@ class BayesianOptimizer:
             Whether points that were asked and never told are given out again, in order, before
             new ones; ``keep`` leaves them to workers that are still at them.
         **options
-            Option objects that the journal could not hold, such as ``surrogate=…``.
+            Another ``maximizer``, ``gap`` or ``time_limit`` for what is asked from here on, and
+            option objects that the journal could not hold, such as ``surrogate=…``.
         """
         check_choice("pending", pending, PENDING)
-        unknown = sorted(set(options) - set(DOORS))
+        known = (*DOORS, *(name for name in CHANGEABLE if name not in DOORS))
+        unknown = sorted(set(options) - set(known))
         if unknown:
             raise InputError(
-                f"open takes the options {', '.join(DOORS)}; got {unknown[0]!r}; drop it."
+                f"open takes the options {', '.join(known)}; got {unknown[0]!r}; drop it."
             )
         journal = Journal.open(path)
         meta = journal.meta()
@@ -188,7 +190,10 @@ class BayesianOptimizer:
         if not isinstance(stored, Mapping):
             raise FileFormatError(f"the journal {str(path)!r} must hold settings; it has none.")
         optimizer = cls.__new__(cls)
-        optimizer._begin(Settings.from_dict(stored, options), journal, meta)
+        settings = Settings.from_dict(stored, options)
+        if options.get("maximizer") is not None:
+            rehearse_maximizer(settings)
+        optimizer._begin(settings, journal, meta)
         optimizer._is_alone = pending == "again"
         if optimizer._is_alone:
             optimizer.ask_again()

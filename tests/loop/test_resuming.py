@@ -134,3 +134,54 @@ def test_a_state_is_the_fold_of_its_events_however_they_are_cut(tmp_path: Path) 
         assert state.pending == tuple(one.key for one in run.pending)
         assert [told.y for told in state.observations] == [told.y for told in run.history]
         assert (state.initial, state.steps) == (4, 1)
+
+
+CHANGES: tuple[dict[str, Any], ...] = (
+    {"maximizer": "bab"},
+    {"gap": 0.5},
+    {"time_limit": 2.0},
+    {"maximizer": "lbfgs", "gap": 1e-3, "time_limit": float("inf")},
+)
+
+
+@pytest.mark.parametrize("changes", CHANGES)
+def test_how_points_are_looked_for_may_change(changes: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    begun = nm.optimize(bowl, BOX, 5, **QUICK, journal=path)
+    run = BayesianOptimizer.open(path, **changes)
+    changed = [getattr(run.settings, name) for name in changes if name != "maximizer"]
+    assert changed == [value for name, value in changes.items() if name != "maximizer"]
+    result = nm.optimize(bowl, BOX, 7, **{**QUICK, **changes}, journal=path)
+    assert (result.nfev, result.nfev_here) == (7, 2)
+    name = changes.get("maximizer", "random")
+    assert [step.maximizer.partition(":")[0] for step in result.steps] == ["random", name, name]
+    assert result.history[:5] and all(
+        same(now.x, then.x) for now, then in zip(result.history, begun.history, strict=False)
+    )
+    # What is left out is as the run began with.
+    quick = {key: value for key, value in QUICK.items() if key != "maximizer"}
+    again = nm.optimize(bowl, BOX, 8, **quick, journal=path)
+    assert again.steps[-1].maximizer == result.steps[0].maximizer
+    assert again.optimizer.settings.gap == 1e-4
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"surrogate": "gp"}, {"acquisition": "ucb"}, {"direction": "maximize"}, {"warp": None}],
+)
+def test_what_is_looked_for_may_not(changes: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    nm.optimize(bowl, BOX, 2, **QUICK, journal=path)
+    with pytest.raises(nm.InputError, match="only maximizer, gap, time_limit and n_evals may"):
+        nm.optimize(bowl, BOX, 3, **{**QUICK, **changes}, journal=path)
+
+
+def test_a_maximizer_that_cannot_choose_the_points_is_refused_when_a_run_goes_on(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "run.db"
+    nm.optimize(bowl, BOX, 2, **{**QUICK, "surrogate": "random_forest"}, journal=path)
+    with pytest.raises(nm.UnsupportedError, match="gradient"):
+        BayesianOptimizer.open(path, maximizer="lbfgs")
+    with pytest.raises(nm.InputError, match="gap"):
+        BayesianOptimizer.open(path, gap=-1.0)

@@ -63,6 +63,10 @@ DOORS: Mapping[str, Callable[[Any], object]] = MappingProxyType(
 """What makes an option object of a name, a description or an object."""
 
 
+CHANGEABLE = ("maximizer", "gap", "time_limit")
+"""What may be others when a run goes on: how points are looked for, not what is looked for."""
+
+
 @dataclass(frozen=True, eq=False)
 class Settings(Rebuilt):
     """Checked settings; see `nnbo_mip.loop.optimizer.BayesianOptimizer`.
@@ -213,8 +217,8 @@ class Settings(Rebuilt):
         ----------
         stored : mapping
         given : mapping of str to object
-            Option objects that have no description, and, if the user likes, others, which must
-            then be those of the run.
+            Option objects that have no description, others of `CHANGEABLE`, and, if the user likes,
+            the rest, which must then be that of the run.
         """
         try:
             options = {name: stored["options"][name] for name in DOORS}
@@ -241,8 +245,11 @@ class Settings(Rebuilt):
                 passed = None
             if name == "surrogate" and passed is not None:
                 passed = surrogate_for(passed, dimension)
-            options[name] = again(name, passed)
-        return cls.planned(made_space, **options, time_limit=time_limit, **rest)
+            is_new = name in CHANGEABLE and passed is not None
+            options[name] = passed if is_new else again(name, passed)
+        rest["time_limit"] = time_limit
+        rest |= {name: given[name] for name in CHANGEABLE if name in rest and name in given}
+        return cls.planned(made_space, **options, **rest)
 
     def _check_combination(self) -> None:
         """Refuse at the start what would be refused at the first step with a model."""
