@@ -56,7 +56,8 @@ def optimize(
         raises, or returns anything else, NaN or an infinity, is a failed evaluation.
     space : Space or whatever `Space.coerce` takes
     n_evals : int
-        Evaluations of the whole run, initial points and failures included.
+        Evaluations of the whole run, initial points and failures included. A finite space of which
+        all points are known ends it before.
     past : path, data frame, dict or pair, optional
         Past observations, told before the first ask and not counted as evaluations.
     value, noise, outside
@@ -76,6 +77,7 @@ def optimize(
         Whether a line on standard error shows how the run is doing; left out, on a terminal.
     on_error : {"continue", "raise"}
         Whether an exception of `f` is a failed evaluation only, or is raised after that was told.
+        One that is the same at all initial points is raised in any case.
     **options
         As those of `BayesianOptimizer`: surrogate, acquisition, maximizer, direction, initial,
         seed, time_limit, ….

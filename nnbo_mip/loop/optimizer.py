@@ -63,7 +63,7 @@ class BayesianOptimizer:
     direction : {"minimize", "maximize"}
     initial : int, str, dict, Design or points
         What is evaluated before there is a model; left out, 8 + 2 d Sobol points, at most 50.
-        Observations that are told before the first ask count as points of it.
+        Values that are told before the first ask count as points of it, and 8 of them are enough.
     scaling : str, dict or Scaling, optional
         Scale of the uncertainty, chosen at the first step with a model.
     escape : str, dict or Escape, optional

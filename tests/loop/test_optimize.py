@@ -14,10 +14,13 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
+from nnbo_mip.core import live
+from nnbo_mip.loop import display
 from nnbo_mip.loop.display import Display
 from nnbo_mip.loop.evaluation import evaluated
 from nnbo_mip.loop.record import journal as journal_module
 from nnbo_mip.loop.settings.settings import Settings
+from nnbo_mip.surrogates.rvfl.brvfl import Brvfl
 from tests.loop.runs import BOX, QUICK, advance, bowl, figures, optimizer, same
 
 
@@ -409,16 +412,41 @@ nm.optimize(lambda x: x[0] ** 2, [(-1.0, 2.0)], 3, surrogate="brvfl", initial=3,
 
 def test_the_display_counts_and_estimates() -> None:
     run = optimizer()
-    display = Display(2, 10, float("nan"))
-    assert "2/10  starting" in display.line()
-    assert "best" not in display.line()
+    shown = Display(2, 10, float("nan"))
+    assert "2/10  starting" in shown.line()
+    assert "best" not in shown.line()
     suggestion = run.ask()
     run.tell(suggestion, 0.25)
-    display.told(run.history[0], 3, 0.25)
-    display.phase("asking")
-    line = display.line()
+    shown.told(run.history[0], 3, 0.25)
+    shown.phase("asking")
+    line = shown.line()
     assert line.startswith("3/10  asking 0 s  best 0.25  last 0.25  ")
     assert line.endswith("s left")
+
+
+def test_a_fit_that_runs_is_shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How long it has run by now, and how long the one before took."""
+    fit = Brvfl.fit
+
+    def slow(self: Any, *given: Any) -> Any:
+        time.sleep(0.3)
+        return fit(self, *given)
+
+    monkeypatch.setattr(Brvfl, "fit", slow)
+    for module in (live, display):
+        monkeypatch.setattr(module, "PLAIN_INTERVAL", 0.05)
+    quick(bowl, n_evals=6, progress=True)
+    lines = [line for line in capsys.readouterr().err.splitlines() if "learns from" in line]
+    assert any(line.startswith("4/6  brvfl learns from 4 values 0 s  best") for line in lines)
+    assert any("5/6  brvfl learns from 5 values, the last time in 0.3 s" in one for one in lines)
+    assert sum("learns from 4 values" in line for line in lines) >= 3
+    run = optimizer()
+    advance(run, 4)
+    run.ask(progress=True)
+    shown = capsys.readouterr().err.splitlines()
+    assert sum("brvfl learns from 4 values" in line for line in shown) >= 3
 
 
 def test_nothing_is_shown_unless_asked_where_there_is_no_terminal(
@@ -450,7 +478,7 @@ def test_the_default_families_give_a_certificate_per_step() -> None:
 def test_what_differs_is_named_alone(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
     quick(bowl, n_evals=2, journal=path)
-    differing = r"settings: options\['batch'\]\['name'\] is 'believer', got 'none'; choose"
+    differing = r"settings: options\['batch'\]\['name'\] is 'believer', got 'none'; only"
     with pytest.raises(nm.InputError, match=differing):
         quick(bowl, n_evals=2, journal=path, batch="none")
     with pytest.raises(nm.InputError, match=r"options\['surrogate'\]\['n_hidden'\] is 12, got 13"):

@@ -15,7 +15,7 @@ from nnbo_mip.loop.record.journal import Journal
 from nnbo_mip.loop.record.state import State
 from nnbo_mip.space import Integer, Space
 from nnbo_mip.surrogates import create
-from tests.loop.runs import BOX, advance, figures, optimizer, same
+from tests.loop.runs import BOX, QUICK, advance, bowl, figures, optimizer, same
 
 
 def test_the_same_seed_gives_the_same_proposals_and_another_one_others() -> None:
@@ -155,9 +155,8 @@ def test_how_points_are_looked_for_may_change(changes: dict[str, Any], tmp_path:
     assert (result.nfev, result.nfev_here) == (7, 2)
     name = changes.get("maximizer", "random")
     assert [step.maximizer.partition(":")[0] for step in result.steps] == ["random", name, name]
-    assert result.history[:5] and all(
-        same(now.x, then.x) for now, then in zip(result.history, begun.history, strict=False)
-    )
+    pairs = zip(result.history[:5], begun.history, strict=True)
+    assert all(same(now.x, then.x) for now, then in pairs)
     # What is left out is as the run began with.
     quick = {key: value for key, value in QUICK.items() if key != "maximizer"}
     again = nm.optimize(bowl, BOX, 8, **quick, journal=path)

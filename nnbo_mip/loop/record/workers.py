@@ -65,12 +65,14 @@ class Worker:
 
     def __enter__(self) -> Worker:
         self._sign()
-        self._beating.start()
+        if self._ledger.journal is not None:
+            self._beating.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._is_over.set()
-        self._beating.join()
+        if self._beating.is_alive():
+            self._beating.join()
         self.seconds = clock.time() - self._started
         self._ledger.seconds_here += self.seconds
         self._sign(ended=True)

@@ -199,8 +199,8 @@ class Asking:
 
     def _fit_before(self, state: State) -> float:
         """Return how many seconds the last model learned; 0 before the first one."""
-        asked = (state.suggestions[key] for key in reversed(state.suggestions))
-        return next((one.fit_seconds for one in asked if not one.is_initial), 0.0)
+        fits = [one.fit_seconds for one in state.suggestions.values() if not one.is_initial]
+        return fits[-1] if fits else 0.0
 
     def _believed(self, told: int) -> Callable[[Sample], Belief]:
         """Return what fits a belief to a sample alone; all asks between two tells share it."""
