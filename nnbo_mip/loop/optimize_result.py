@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.rebuilt import Rebuilt
 from nnbo_mip.core.terms import Direction
 from nnbo_mip.loop.record.observation import Observation
 from nnbo_mip.loop.record.plain import point_out
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class OptimizeResult:
+class OptimizeResult(Rebuilt):
     """The best point, and how it was found.
 
     Parameters
@@ -32,12 +33,17 @@ class OptimizeResult:
     n_failed : int
         Those that failed.
     success : bool
-        Whether all evaluations that were asked for were made and one of them has a value.
+        Whether all evaluations that were asked for were made, or all points of a finite space are
+        known, and one of them has a value.
     message : str
         Why the run ended, and what there is to know.
     direction : {"minimize", "maximize"}
     seconds : float
         Wall time of this call.
+    nfev_here : int
+        Evaluations of this call.
+    seconds_all : float
+        Wall time of all calls that worked on the run, those of several workers added.
     optimizer : BayesianOptimizer
         With which the run can be continued.
     """
@@ -50,6 +56,8 @@ class OptimizeResult:
     message: str
     direction: Direction
     seconds: float
+    nfev_here: int
+    seconds_all: float
     optimizer: BayesianOptimizer
 
     @property
@@ -85,11 +93,13 @@ class OptimizeResult:
     def __str__(self) -> str:
         end = "minimum" if self.direction == "minimize" else "maximum"
         where = "no point" if self.x is None else f"x = {point_out(self.x)}"
+        here = f", {self.nfev_here} of them now in {self.seconds:.1f} s"
+        here = here if self.nfev_here < self.nfev else ""
         certified = sum(step.status == "optimal" for step in self.steps)
         return "\n".join(
             [
                 f"{end} {self.fun!r} at {where}",
-                f"  calls   {self.nfev} in {self.seconds:.1f} s, {self.n_failed} failed",
+                f"  calls   {self.nfev} in {self.seconds_all:.1f} s{here}, {self.n_failed} failed",
                 f"  proved  {certified} of {len(self.steps)} choices of a model are certified best",
                 f"  status  {self.message}",
             ]

@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from types import MappingProxyType
 
 import numpy as np
 
@@ -180,7 +179,7 @@ class Monitor:
                 bound=bound,
                 seconds=now - self._started,
                 remaining=max(0.0, self._deadline - now),
-                counters=MappingProxyType(counters),
+                counters=counters,
                 note=note,
             )
         )

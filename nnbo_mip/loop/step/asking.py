@@ -13,7 +13,9 @@ import numpy as np
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import SolverError, TrainingError
 from nnbo_mip.core.progress import ProgressCallback
+from nnbo_mip.loop.designs.points import completed
 from nnbo_mip.loop.designs.spread import Maximin
+from nnbo_mip.loop.policies.escape import NoEscape
 from nnbo_mip.loop.policies.seeds import Purpose, seed_for
 from nnbo_mip.loop.record.events import Event, asked
 from nnbo_mip.loop.record.state import Stage, State
@@ -82,6 +84,26 @@ class Asking:
             if restarted is not None:
                 return restarted, None
         return asked(result.suggestion.to_dict(), stage.to_dict(), result.next_c), proposal
+
+    def starts(self, state: State) -> int:
+        """Return how many initial points the run asks for before there is a model."""
+        return len(self._points(state.stage or Stage(known=len(state.observations)), state))
+
+    def is_exhausted(self, state: State) -> bool:
+        """Whether every point of a finite space is told or pending, and none is wanted again.
+
+        One is where initial points are left, where values are noisy, and without a rule of escape.
+        """
+        domain = self._search.model()
+        moves = domain.lower < domain.upper
+        is_finite = all(domain.grids[j] is not None for j in np.flatnonzero(moves))
+        repeats = isinstance(self._settings.escape, NoEscape)
+        if not is_finite or repeats or any(told.noise for told in state.observations):
+            return False
+        if state.initial < self.starts(state):
+            return False
+        rng = np.random.default_rng(len(state.suggestions))
+        return not len(completed(domain, np.empty((0, domain.dimension)), 1, state.seen(), rng))
 
     # -- points that no model chooses ---------------------------------------------------
 
@@ -170,8 +192,14 @@ class Asking:
             starts=max(starts, 1),
             c=state.c,
             extent=extent,
+            fit_before=self._fit_before(state),
             believed=self._believed(len(state.observations)),
         )
+
+    def _fit_before(self, state: State) -> float:
+        """Return how many seconds the last model learned; 0 before the first one."""
+        fits = [one.fit_seconds for one in state.suggestions.values() if not one.is_initial]
+        return fits[-1] if fits else 0.0
 
     def _believed(self, told: int) -> Callable[[Sample], Belief]:
         """Return what fits a belief to a sample alone; all asks between two tells share it."""

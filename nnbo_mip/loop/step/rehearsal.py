@@ -27,6 +27,12 @@ POINTS = 8
 def rehearse(settings: Settings) -> None:
     """Refuse settings that cannot serve all steps with a model, those of a batch included."""
     settings.escape.check_steps(settings.steps)
+    settings.surrogate.check_installed()
+    rehearse_maximizer(settings)
+
+
+def rehearse_maximizer(settings: Settings) -> None:
+    """Refuse a maximizer that cannot choose the points of a run."""
     alone = settings.acquisition
     beside_pending = settings.batch.acquisition(alone, 1)
     for acquisition in (alone,) if beside_pending is alone else (alone, beside_pending):

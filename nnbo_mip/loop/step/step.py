@@ -77,6 +77,8 @@ class StepInput:
         The scale that the step begins with; None at the first step.
     extent : Extent or None
         The region to which the search is limited.
+    fit_before : float
+        Seconds that the model of the step before learned; 0 at the first step.
     believed : callable
         Fits a surrogate to a sample alone; the same belief for the same sample, perhaps kept.
     """
@@ -88,6 +90,7 @@ class StepInput:
     starts: int
     c: float | None
     extent: Extent | None
+    fit_before: float
     believed: Callable[[Sample], Belief]
 
 
@@ -190,7 +193,8 @@ class Step:
         chosen = settings.batch.acquisition(settings.acquisition, len(given.pending))
         acquisition = seeded(chosen, seed(Purpose.ACQUISITION)).converted(inward)
         if callback is not None:
-            note = f"{settings.surrogate.name} learns from {len(X)} values"
+            before = f", the last time in {given.fit_before:.1f} s" if given.fit_before else ""
+            note = f"{settings.surrogate.name} learns from {len(X)} values{before}"
             callback(Progress("", -math.inf, math.inf, 0.0, math.inf, note=note))
         surrogate = seeded(settings.surrogate, seed(Purpose.FIT)).converted(inward)
         belief = learned(surrogate, X, y, noise)

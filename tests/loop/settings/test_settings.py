@@ -286,7 +286,7 @@ def test_a_run_is_opened_with_the_names_that_it_was_begun_with(tmp_path: Path) -
     BayesianOptimizer(BOX, **given, journal=tmp_path / "run.db")
     for options in ({}, given, auto, {**given, **auto}):
         BayesianOptimizer.open(tmp_path / "run.db", **options)
-    for wrong in ({"surrogate": "nomu"}, {"maximizer": "lbfgs"}, {"warp": "none"}):
+    for wrong in ({"surrogate": "nomu"}, {"escape": "none"}, {"warp": "none"}):
         with pytest.raises(InputError, match="of this run is"):
             BayesianOptimizer.open(tmp_path / "run.db", **wrong)
 
