@@ -26,8 +26,9 @@ from benchmarks.certify.nets import default_folder, trained
 from benchmarks.certify.train_nets import Recipe
 from nnbo_mip.core.progress import Progress
 from nnbo_mip.exact.branching import phases
-from nnbo_mip.exact.methods import METHODS, Choices
+from nnbo_mip.exact.methods import METHODS
 from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.options import EngineOptions
 from nnbo_mip.exact.search.problem import Problem
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.space.domain import Domain
@@ -102,7 +103,7 @@ def run(case: Case, engine: str, limit: float) -> list[Snapshot]:
     watcher = threading.Thread(target=trace.watch, args=(monitor, done))
     watcher.start()
     try:
-        result = METHODS[engine](problem, Choices("highs", "bigm", 0), monitor)
+        result = METHODS[engine](problem, EngineOptions(), monitor)
     finally:
         done.set()
         watcher.join()

@@ -27,8 +27,6 @@ import nnbo_mip as nm
 from benchmarks.soundness.beliefs import BeliefCase, draw
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import NnboError, UncertifiedWarning
-from nnbo_mip.core.terms import Measure
-from nnbo_mip.maximizers.base.sought import Sought
 from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.surrogates.base.abstract import Belief
 
@@ -119,19 +117,19 @@ def attacked(case: BeliefCase, belief: Belief, proposal: nm.Proposal) -> str:
         return f"value {proposal.value!r} > bound {proposal.bound!r} ({proposal.engine})"
     if proposal.bound == math.inf:
         return ""
-    sought, bound = _sought(case, belief), proposal.bound
-    if sought.measure is Measure.LOGARITHM and not proposal.head.startswith("log"):
+    target, bound = _target(case, belief), proposal.bound
+    if target.searched.is_logarithm and proposal.head != target.searched.name:
         bound = math.nextafter(math.log(bound), math.inf) if bound > 0.0 else -math.inf
     rng = np.random.default_rng(case.index)
-    points = np.vstack(list(_probes(case, sought, proposal.x, rng)))
-    points = points[sought.domain.admissible(points)]
+    points = np.vstack(list(_probes(case, target, proposal.x, rng)))
+    points = points[target.domain.admissible(points)]
     if not len(points):
         return ""
     if proposal.status == "infeasible":
         return f"{points[0].tolist()} is admissible, but the answer was infeasible"
-    if np.isnan(sought.scorer.score(points)).any():
+    if np.isnan(target.score(points)).any():
         return "a score is no number"
-    best, x = _climbed(sought, points, rng)
+    best, x = _climbed(target, points, rng)
     if best <= bound:
         return ""
     return (
@@ -140,7 +138,7 @@ def attacked(case: BeliefCase, belief: Belief, proposal: nm.Proposal) -> str:
     )
 
 
-def _sought(case: BeliefCase, belief: Belief) -> Sought:
+def _target(case: BeliefCase, belief: Belief) -> Target:
     acquisition = nm.acquisitions.create(case.acquisition)
     scorer = acquisition.scorer(belief, case.X, case.y, case.noise, 0)
     domain, limits = case.domain, case.limits
@@ -148,14 +146,14 @@ def _sought(case: BeliefCase, belief: Belief) -> Sought:
         domain = domain.restrict(*limits["within"])
     if "away_from" in limits:
         domain = domain.away_from(limits["away_from"], limits["eps"])
-    return Sought(Target(scorer, domain))
+    return Target(scorer, domain)
 
 
 def _probes(
-    case: BeliefCase, sought: Sought, x: FloatArray | None, rng: np.random.Generator
+    case: BeliefCase, target: Target, x: FloatArray | None, rng: np.random.Generator
 ) -> Iterator[FloatArray]:
     """Yield points of the box: everywhere, about the proposal, about the data, and its ends."""
-    low, high = sought.domain.lower, sought.domain.upper
+    low, high = target.domain.lower, target.domain.upper
     d = len(low)
     yield low + (high - low) * rng.random((PROBES, d))
     for distance in DISTANCES:
@@ -170,22 +168,22 @@ def _probes(
 
 
 def _climbed(
-    sought: Sought, points: FloatArray, rng: np.random.Generator
+    target: Target, points: FloatArray, rng: np.random.Generator
 ) -> tuple[float, FloatArray]:
     """Return the best value that a random climb from the best of the points finds, and where."""
-    low, high = sought.domain.lower, sought.domain.upper
-    values = sought.values(points)
+    low, high = target.domain.lower, target.domain.upper
+    values = target.values(points)
     best, x = float(values.max()), points[int(values.argmax())]
     step = 0.1 * (high - low)
     for _ in range(CLIMB):
         tried = np.clip(x + step * rng.standard_normal((COMPANY, len(low))), low, high)
-        tried = tried[sought.domain.admissible(tried)]
-        values = sought.values(tried) if len(tried) else np.array([-math.inf])
+        tried = tried[target.domain.admissible(tried)]
+        values = target.values(tried) if len(tried) else np.array([-math.inf])
         if values.max() > best:
             best, x = float(values.max()), tried[int(values.argmax())]
         else:
             step = 0.6 * step
-    return sought.value(x), x  # evaluated alone, as a proposal's value is
+    return target.value(x), x  # evaluated alone, as a proposal's value is
 
 
 def _shown(counts: Counter[str]) -> str:

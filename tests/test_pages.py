@@ -10,7 +10,9 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGES = {
     str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
-    for path in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+    for path in sorted(
+        [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "changelog.d" / "README.md"]
+    )
 }
 OLD_NAMES = "docs/dev/renamed.md"
 LINK = re.compile(r"\]\(([^)\s]+)\)")

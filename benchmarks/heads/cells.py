@@ -171,7 +171,7 @@ def _sandwich(target: Target, gap: float, limit: float) -> tuple[int, bool]:
     if sandwich.why_not(problem):
         return 0, True
     result = sandwich.solve(problem, SequenceOptions(), Monitor(problem, gap, limit))
-    return result.linear_problems, result.status == "optimal"
+    return len(result.steps), result.status == "optimal"
 
 
 def cells(found: Sequence[Run]) -> str:

@@ -29,11 +29,11 @@ from benchmarks.certify.nets import default_folder, trained
 from benchmarks.certify.train_nets import Recipe
 from benchmarks.phase_bounds import highs as phase_bounds_highs
 from benchmarks.phase_bounds.root import CpuMonitor, Outcome, prepare
+from nnbo_mip.core.terms import Measure
 from nnbo_mip.exact.branching import phases
 from nnbo_mip.exact.branching.phase_ascent import AscentOptions, AscentSearch
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.problem import Problem
-from nnbo_mip.exact.search.result import gap_closed
 from nnbo_mip.space.domain import Domain
 
 RECIPES = (
@@ -117,7 +117,7 @@ def measure(case: Case, method: str, gap: float, limit: float) -> Row:
         statistics.median(seconds),
         value,
         float(outcome.bound),
-        bool(gap_closed(value, outcome.bound, gap)),
+        Measure.NATURAL.closes(value, outcome.bound, gap),
         outcome.nodes,
         outcome.simplex_steps,
     )

@@ -14,7 +14,7 @@ from __future__ import annotations
 from nnbo_mip.acquisitions.base.abstract import Acquisition
 from nnbo_mip.acquisitions.base.catalogue import registry
 from nnbo_mip.acquisitions.base.criterion import Choice, Criterion
-from nnbo_mip.acquisitions.base.evidence import Evidence
+from nnbo_mip.acquisitions.base.evidence import Evidence, check_incumbent
 from nnbo_mip.acquisitions.base.schedules import Schedule
 from nnbo_mip.acquisitions.base.scorer import Scorer
 from nnbo_mip.scores.base.abstract import Head, MemberHead, MixtureHead, MomentHead, Shape, Trend
@@ -33,6 +33,7 @@ __all__ = [
     "Shape",
     "Trend",
     "available",
+    "check_incumbent",
     "create",
     "register",
     "unregister",

@@ -14,9 +14,10 @@ Kind: TypeAlias = Literal["rigorous", "solver", "none"]
 """How a bound was proven: ``rigorous`` (outward-rounded or exact), ``solver`` (true up to
 a solver's stated tolerance, which the bound already contains), ``none`` (not proven)."""
 
-Status: TypeAlias = Literal["optimal", "feasible", "heuristic", "infeasible"]
+Status: TypeAlias = Literal["optimal", "feasible", "heuristic", "infeasible", "initial", "refused"]
 """``optimal``: gap closed; ``feasible``: a valid bound, gap open; ``heuristic``: no proof;
-``infeasible``: proven that no admissible point exists."""
+``infeasible``: proven that no admissible point exists; ``initial``: no model chose the point;
+``refused``: the maximizer cannot serve what was asked."""
 
 SMALLEST_UNIT = 1e-4
 """Scores that cannot be negative count as this large at least, when a gap is a share of them; where
@@ -28,7 +29,7 @@ LARGEST_GAP = 1e6
 
 
 class Measure(StrEnum):
-    """How far a bound may be above a value for a gap to count as closed."""
+    """What the gap between value and bound is, and how large it may be to count as closed."""
 
     NATURAL = "natural"
     """``gap * max(1, |value|)``: networks, means, confidence bounds."""
@@ -37,11 +38,53 @@ class Measure(StrEnum):
     are not negative, and often small. A bound that is exact but for its last rounding is closed."""
     LOGARITHM = "logarithm"
     """``gap``: differences of logarithms are relative as they are."""
+    RELATIVE = "relative"
+    """``gap``, of the logarithms of value and bound: scores that a search compares by logarithms,
+    which are relative to the value however small it is."""
+
+    @property
+    def of_logarithms(self) -> bool:
+        """Whether gaps are differences of logarithms."""
+        return self in (Measure.LOGARITHM, Measure.RELATIVE)
+
+    def gap(self, value: float, bound: float) -> float:
+        """Return the distance of value and bound."""
+        if self is not Measure.RELATIVE:
+            return bound - value
+        return 0.0 if bound == value else _logarithm(bound) - _logarithm(value)
+
+    def closes(self, value: float, bound: float, gap: float, doubt: float = 0.0) -> bool:
+        """Whether the bound is no farther above the value than allowed; never without a value.
+
+        Parameters
+        ----------
+        value, bound, gap : float
+        doubt : float
+            What a difference may be larger than is allowed.
+        """
+        return value != -math.inf and (self.gap(value, bound) - self.allowance(value, gap) <= doubt)
+
+    def cutoff(self, value: float, gap: float) -> float:
+        """Return the level that need not be excluded: the largest bound that closes the gap.
+
+        The step is taken two units in the last place short, so that a region whose bound is
+        not above the returned level satisfies `closes` in floating point. Not for `RELATIVE`,
+        whose logarithms are searched.
+        """
+        if value == -math.inf:
+            return value
+        step = self.allowance(value, gap)
+        least = math.nextafter(value, math.inf) if self is Measure.SCORE else value
+        return max(least, value + step * (1.0 - 1e-12) - 4e-16 * abs(value))
 
     def allowance(self, value: float, gap: float) -> float:
         """Return how far the bound may be above a value."""
-        if self is Measure.LOGARITHM:
+        if self.of_logarithms:
             return gap
         if self is Measure.NATURAL:
             return gap * max(1.0, abs(value))
         return max(gap * max(SMALLEST_UNIT, abs(value)), math.ulp(value))
+
+
+def _logarithm(score: float) -> float:
+    return math.log(score) if score > 0.0 else -math.inf

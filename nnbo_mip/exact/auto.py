@@ -25,9 +25,10 @@ from nnbo_mip.exact import enumeration
 from nnbo_mip.exact.branching import boxes, phases
 from nnbo_mip.exact.mip import mip
 from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.options import EngineOptions
 from nnbo_mip.exact.search.primal import climb
 from nnbo_mip.exact.search.problem import Problem
-from nnbo_mip.exact.search.result import EngineResult
+from nnbo_mip.exact.search.result import Proof, SearchResult
 from nnbo_mip.network.graph.affine import dense
 
 ENGINE = "auto"
@@ -61,22 +62,6 @@ MOST_RELUS_FOR_PHASES = 700
 """ReLUs up to which the dense dictionary of the phase engine is worth having."""
 
 
-@dataclass(frozen=True)
-class AutoOptions:
-    """Options of the automatic choice.
-
-    Parameters
-    ----------
-    solver : str
-        MILP solver for problems that neither boxes nor phases close.
-    seed : int
-        Seed of the random starts of the primal side.
-    """
-
-    solver: str = "highs"
-    seed: int = 0
-
-
 @dataclass(frozen=True, eq=False)
 class Turn:
     """One engine with a budget of work.
@@ -92,16 +77,16 @@ class Turn:
     """
 
     engine: str
-    run: Callable[[], EngineResult]
+    run: Callable[[], SearchResult]
     counter: str = ""
     budget: float = math.inf
 
-    def is_complete(self, result: EngineResult) -> bool:
+    def is_complete(self, result: SearchResult) -> bool:
         """Whether the engine ended by itself."""
         return not result.time_limited and result.counters.get(self.counter, 0) < self.budget
 
 
-def solve(problem: Problem, options: AutoOptions, monitor: Monitor) -> EngineResult:
+def solve(problem: Problem, options: EngineOptions, monitor: Monitor) -> SearchResult:
     """Maximize f over the domain with whatever closes the gap."""
     first: list[Turn] = []
     if enumeration.supports(problem) and enumeration.estimate_cost(problem) <= CHEAP_ENUMERATION:
@@ -116,12 +101,12 @@ def solve(problem: Problem, options: AutoOptions, monitor: Monitor) -> EngineRes
     return _take(rounds, problem, options, monitor)
 
 
-def solve_bab(problem: Problem, options: AutoOptions, monitor: Monitor) -> EngineResult:
+def solve_bab(problem: Problem, options: EngineOptions, monitor: Monitor) -> SearchResult:
     """Maximize by branch and bound, over boxes and over phases in turns."""
     return _take(_rounds(problem, options, monitor), problem, options, monitor)
 
 
-def _mip_turn(problem: Problem, options: AutoOptions, monitor: Monitor) -> Turn:
+def _mip_turn(problem: Problem, options: EngineOptions, monitor: Monitor) -> Turn:
     mip_options = mip.MipOptions(solver=options.solver, seed=options.seed)
     return Turn(mip.ENGINE, partial(mip.solve, problem, mip_options, monitor))
 
@@ -139,7 +124,7 @@ def _before_branching(problem: Problem, monitor: Monitor, by_program: Turn) -> I
 
 
 def _rounds(
-    problem: Problem, options: AutoOptions, monitor: Monitor, by_program: Turn | None = None
+    problem: Problem, options: EngineOptions, monitor: Monitor, by_program: Turn | None = None
 ) -> Iterator[list[Turn]]:
     """Yield rounds of turns, the likelier engine first, with growing budgets."""
     free = int((problem.domain.upper > problem.domain.lower).sum())
@@ -184,7 +169,7 @@ def _seconds_for_phases_and_boxes(free: int, n_relus: int) -> Iterator[tuple[flo
 
 
 def _phase_turn(
-    problem: Problem, options: AutoOptions, monitor: Monitor, seconds: float, short: bool
+    problem: Problem, options: EngineOptions, monitor: Monitor, seconds: float, short: bool
 ) -> Turn:
     """Return a search over phases from its beginning; a short one hardly sees dual ascent."""
     k, d = problem.network.n_relus, problem.dimension
@@ -198,7 +183,7 @@ def _phase_turn(
 class _BoxTurns:
     """Turns of one search over boxes, which is begun when the first of them is taken."""
 
-    def __init__(self, problem: Problem, options: AutoOptions, monitor: Monitor) -> None:
+    def __init__(self, problem: Problem, options: EngineOptions, monitor: Monitor) -> None:
         self._problem, self._monitor = problem, monitor
         self._options = boxes.BoxOptions(seed=options.seed)
         self._search: boxes.BoxSearch | None = None
@@ -219,15 +204,15 @@ class _BoxTurns:
         """Return a turn of so many boxes that goes on with the search."""
         return Turn(boxes.ENGINE, partial(self._advance, count), "boxes", count)
 
-    def _advance(self, count: int) -> EngineResult:
+    def _advance(self, count: int) -> SearchResult:
         if self._search is None:
             self._search = boxes.BoxSearch(self._problem, self._options, self._monitor)
         return self._search.advance(count)
 
 
 def _take(
-    rounds: Iterator[list[Turn]], problem: Problem, options: AutoOptions, monitor: Monitor
-) -> EngineResult:
+    rounds: Iterator[list[Turn]], problem: Problem, options: EngineOptions, monitor: Monitor
+) -> SearchResult:
     """Take turns until the gap is closed or time is up; return the best of all of them."""
     if not problem.rounding.is_useful:
         return monitor.too_large(ENGINE)
@@ -240,11 +225,11 @@ def _take(
             break  # all have searched everything: what is open is rounding
         for turn in left:
             result = turn.run()
-            counters.update({k: n for k, n in result.counters.items() if k != "evaluations"})
+            counters.update(result.work)
             if result.status == "infeasible":
                 return result
             if result.kind != "none":
-                monitor.tighten(result.bound, result.kind, result.engine)
+                monitor.tighten(result.bound, result.kind, result.proof)
             if turn.is_complete(result):
                 complete.add(turn.engine)
             if monitor.closed() or monitor.should_stop():
@@ -252,9 +237,9 @@ def _take(
     return _answer(monitor, counters)
 
 
-def _answer(monitor: Monitor, counters: Counter[str]) -> EngineResult:
+def _answer(monitor: Monitor, counters: Counter[str]) -> SearchResult:
     return monitor.result(
-        monitor.bound_engine or ENGINE,
+        monitor.bound_proof or Proof(ENGINE),
         monitor.bound,
         monitor.bound_kind,
         counters=counters,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,11 @@ from nnbo_mip.core.version import __version__
 from nnbo_mip.exact.certificates.certificate import Certificate
 from nnbo_mip.exact.certify_result import CertifyResult
 from nnbo_mip.exact.infeasibility import why_empty
-from nnbo_mip.exact.methods import METHODS, Choices, run
+from nnbo_mip.exact.methods import METHODS, run
 from nnbo_mip.exact.search.monitor import Monitor
-from nnbo_mip.exact.search.outcome import Outcome, settle
+from nnbo_mip.exact.search.options import EngineOptions
 from nnbo_mip.exact.search.problem import Problem
-from nnbo_mip.exact.search.result import EngineResult
+from nnbo_mip.exact.search.result import SearchResult
 from nnbo_mip.exact.search.rounding import LARGEST_MAGNITUDE
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.network.inputs import as_network, as_output
@@ -93,14 +94,16 @@ def certify(
     """
     request = _Request(network, space, output, direction)
     method = as_choice(method, "method", METHODS)
-    choices = Choices(check_solver(solver, method), formulation, as_seed(seed))
+    options = EngineOptions(
+        seed=as_seed(seed), solver=check_solver(solver, method), formulation=formulation
+    )
     limit, wanted_gap = as_time_limit(time_limit), as_gap(gap)
     _check_formulation(formulation)
     with reporting(progress, request.sign) as callback:
         monitor = Monitor(request.problem, wanted_gap, limit, callback)
         with interruptible(monitor.interrupt):
-            result, complaint = run(method, request.problem, choices, monitor)
-    return _assemble(request, choices, monitor, result, complaint)
+            result, complaint = run(method, request.problem, options, monitor)
+    return _assemble(request, options.seed, monitor, monitor.settled(result), complaint)
 
 
 class _Request:
@@ -158,26 +161,31 @@ def _check_formulation(formulation: str) -> None:
 
 
 def _assemble(
-    request: _Request, choices: Choices, monitor: Monitor, result: EngineResult, complaint: str
+    request: _Request, seed: int, monitor: Monitor, result: SearchResult, complaint: str
 ) -> CertifyResult:
-    """Turn the engine's answer into the user's direction and form, with its certificate."""
-    outcome = settle(result, monitor)
-    x = monitor.best_x
-    counters = {name: int(count) for name, count in result.counters.items()}
+    """Turn the answer of a search into the user's direction, with its certificate."""
+    message = _message(request, monitor, result, complaint)
+    found = replace(
+        result,
+        value=request.user_value(result.value),
+        bound=request.user_value(result.bound),
+        counters={name: int(count) for name, count in result.counters.items()},
+        message=message,
+    )
     seconds = monitor.seconds()
-    solver, solver_version = _solver_of(outcome.engine)
+    solver, solver_version = found.proof.solved_by
     certificate = Certificate(
         direction=request.direction,
-        status=outcome.status,
-        kind=outcome.kind,
-        value=request.user_value(outcome.value),
-        bound=request.user_value(outcome.bound),
-        gap=outcome.gap,
-        x=None if x is None else tuple(x.tolist()),
+        status=found.status,
+        kind=found.kind,
+        value=found.value,
+        bound=found.bound,
+        gap=found.gap,
+        x=None if found.x is None else tuple(found.x.tolist()),
         requested_gap=monitor.gap,
         row_slack=ROW_SLACK,
         output=request.output,
-        engine=outcome.engine.partition(":")[0],
+        engine=found.proof.way,
         solver=solver,
         solver_version=solver_version,
         nnbo_mip_version=__version__,
@@ -186,41 +194,24 @@ def _assemble(
         space=request.space.to_dict(),
         space_fingerprint=request.domain.fingerprint,
         float32_difference=request.network.float32_difference,
-        seed=choices.seed,
+        seed=seed,
         seconds=seconds,
-        counters=counters,
+        counters=found.counters,
         unverified=request.network.unverified or None,
     )
     return CertifyResult(
-        x=request.user_point(x),
-        value=certificate.value,
-        bound=certificate.bound,
-        gap=certificate.gap,
-        status=certificate.status,
+        x=request.user_point(found.x),
+        found=found,
         direction=request.direction,
         certificate=certificate,
         seconds=seconds,
-        message=_message(outcome, request, monitor, result, complaint),
-        counters=certificate.counters,
     )
 
 
-def _solver_of(engine: str) -> tuple[str | None, str | None]:
-    """Return name and version of the solver in an engine's name, such as ``mip:highs``."""
-    _, separator, solver = engine.partition(":")
-    if not separator:
-        return None, None
-    from nnbo_mip.exact.backends import get_backend
-
-    return solver, get_backend(solver).version()
-
-
-def _message(
-    outcome: Outcome, request: _Request, monitor: Monitor, result: EngineResult, complaint: str
-) -> str:
-    if outcome.status == "infeasible":
+def _message(request: _Request, monitor: Monitor, result: SearchResult, complaint: str) -> str:
+    if result.status == "infeasible":
         sentence = why_empty(request.space, request.domain)
-    elif outcome.status == "optimal":
+    elif result.status == "optimal":
         sentence = f"value and bound agree within the gap of {monitor.gap:g}."
     else:
         reason = "the search ended"
@@ -230,7 +221,7 @@ def _message(
             reason = "the time limit was reached"
         what = (
             "the gap is open, but value and bound hold."
-            if outcome.status == "feasible"
+            if result.status == "feasible"
             else "no bound was proven."
         )
         sentence = f"{reason}; {what}"

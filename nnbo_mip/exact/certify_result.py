@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from nnbo_mip.core.terms import Direction, Kind, Status
+from nnbo_mip.core.terms import Direction
 from nnbo_mip.exact.certificates.certificate import Certificate
+from nnbo_mip.exact.search.result import HasResult, SearchResult
 
 SHOWN_COORDINATES = 8
 
 
 @dataclass(frozen=True, eq=False)
-class CertifyResult:
+class CertifyResult(HasResult):
     """The best point found and the proven bound on all others.
 
     Parameters
@@ -24,49 +25,27 @@ class CertifyResult:
     x : array (d,), dict, or None
         The best admissible point, in the form of the space: an array for a box, a dict for
         named dimensions; None where none was found.
-    value : float
-        Float64 forward pass of the network, as imported, at `x`.
-    bound : float
-        No admissible point scores above it (below it under ``minimize``); infinite without
-        a proof. Every tolerance is contained.
-    gap : float
-        Distance of value and bound, NaN where no admissible point exists.
-    status : {"optimal", "feasible", "heuristic", "infeasible"}
-        ``optimal``: ``gap <= requested gap * max(1, |value|)``; ``feasible``: the bound holds
-        but the gap is open; ``heuristic``: no bound was proven; ``infeasible``: proven that
-        no admissible point exists.
+    found : SearchResult
+        Value, bound, gap, status and work, in the user's direction: under ``minimize`` no
+        admissible point has a value below the bound. Read them as `value`, `bound`, `gap`, ….
     direction : {"maximize", "minimize"}
         What was asked.
     certificate : Certificate
         The claim with all it rests on: save it, check it.
     seconds : float
         Wall time.
-    message : str
-        Why the search ended, in a sentence.
-    counters : mapping of str to int
-        Work done: boxes, nodes, evaluations, ….
     """
 
     x: Any
-    value: float
-    bound: float
-    gap: float
-    status: Status
+    found: SearchResult
     direction: Direction
     certificate: Certificate
     seconds: float
-    message: str
-    counters: Mapping[str, int]
-
-    @property
-    def kind(self) -> Kind:
-        """``rigorous``, ``solver`` or ``none``: how the bound was proven."""
-        return self.certificate.kind
 
     @property
     def engine(self) -> str:
         """Who proved the bound."""
-        return self.certificate.engine
+        return self.proof.way
 
     def __str__(self) -> str:
         warning = self.certificate.unverified

@@ -234,7 +234,7 @@ def _judge_output(
     if certificate.status == "heuristic":
         return "confirmed", "the value is right; the certificate claims no bound."
     x = None if certificate.x is None else np.array(certificate.x)
-    level, claimant = sign * certificate.bound, certificate.prover
+    level, claimant = sign * certificate.bound, certificate.proof
     deadline, seed, callback = asked.deadline, asked.seed, asked.callback
     return reprove(problem, level, sign, x, claimant, deadline, seed, callback, asked.rigorous)
 

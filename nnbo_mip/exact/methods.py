@@ -4,76 +4,54 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from nnbo_mip.core.errors import SolverError
 from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.options import EngineOptions
 from nnbo_mip.exact.search.problem import Problem
-from nnbo_mip.exact.search.result import EngineResult
-
-
-@dataclass(frozen=True)
-class Choices:
-    """What a user chose beside the method; an engine takes what concerns it.
-
-    Parameters
-    ----------
-    solver : str
-        MILP solver.
-    formulation : str
-        How ReLUs become rows and columns of a MILP.
-    seed : int
-        Seed of random starts.
-    """
-
-    solver: str
-    formulation: str
-    seed: int
-
+from nnbo_mip.exact.search.result import Proof, SearchResult
 
 SLOPE_STEPS = 8
 """Steps on the slopes of the relaxation that `quick` makes."""
 
-Method: TypeAlias = Callable[[Problem, Choices, Monitor], EngineResult]
+Method: TypeAlias = Callable[[Problem, EngineOptions, Monitor], SearchResult]
 
 
-def _auto(problem: Problem, choices: Choices, monitor: Monitor) -> EngineResult:
+def _auto(problem: Problem, options: EngineOptions, monitor: Monitor) -> SearchResult:
     from nnbo_mip.exact import auto
 
-    options = auto.AutoOptions(solver=choices.solver, seed=choices.seed)
     return auto.solve(problem, options, monitor)
 
 
-def _bab(problem: Problem, choices: Choices, monitor: Monitor) -> EngineResult:
+def _bab(problem: Problem, options: EngineOptions, monitor: Monitor) -> SearchResult:
     from nnbo_mip.exact import auto
 
-    options = auto.AutoOptions(solver=choices.solver, seed=choices.seed)
     return auto.solve_bab(problem, options, monitor)
 
 
-def _boxes(problem: Problem, choices: Choices, monitor: Monitor) -> EngineResult:
+def _boxes(problem: Problem, options: EngineOptions, monitor: Monitor) -> SearchResult:
     from nnbo_mip.exact.branching import boxes
 
-    return boxes.solve(problem, boxes.BoxOptions(seed=choices.seed), monitor)
+    return boxes.solve(problem, boxes.BoxOptions(seed=options.seed), monitor)
 
 
-def _phases(problem: Problem, choices: Choices, monitor: Monitor) -> EngineResult:
+def _phases(problem: Problem, options: EngineOptions, monitor: Monitor) -> SearchResult:
     from nnbo_mip.exact.branching import phases
 
-    return phases.solve(problem, phases.PhaseOptions(seed=choices.seed), monitor)
+    return phases.solve(problem, phases.PhaseOptions(seed=options.seed), monitor)
 
 
-def _mip(problem: Problem, choices: Choices, monitor: Monitor) -> EngineResult:
+def _mip(problem: Problem, options: EngineOptions, monitor: Monitor) -> SearchResult:
     from nnbo_mip.exact.mip import mip
 
-    options = mip.MipOptions(
-        solver=choices.solver, formulation=choices.formulation, seed=choices.seed
+    chosen = mip.MipOptions(
+        seed=options.seed, solver=options.solver, formulation=options.formulation
     )
-    return mip.solve(problem, options, monitor)
+    return mip.solve(problem, chosen, monitor)
 
 
-def _enumerate(problem: Problem, choices: Choices, monitor: Monitor) -> EngineResult:
+def _enumerate(problem: Problem, options: EngineOptions, monitor: Monitor) -> SearchResult:
     from nnbo_mip.exact import enumeration
 
     return enumeration.solve(problem, enumeration.EnumerateOptions(), monitor)
@@ -90,8 +68,8 @@ METHODS: dict[str, Method] = {
 
 
 def run(
-    method: str, problem: Problem, choices: Choices, monitor: Monitor
-) -> tuple[EngineResult, str]:
+    method: str, problem: Problem, options: EngineOptions, monitor: Monitor
+) -> tuple[SearchResult, str]:
     """Run the engine; without any proof from it, fall back to a quick value and bound.
 
     Returns
@@ -101,17 +79,17 @@ def run(
     """
     complaint = ""
     try:
-        result = METHODS[method](problem, choices, monitor)
+        result = METHODS[method](problem, options, monitor)
         if math.isfinite(min(result.bound, monitor.bound)) or result.status == "infeasible":
             return result, ""
-        if method == "mip" and choices.formulation == "naive":
+        if method == "mip" and options.formulation == "naive":
             return result, ""  # asked for the guess, gets the guess
     except SolverError as error:
         complaint = f"The solver broke down: {error}"
-    return quick(problem, choices, monitor), complaint
+    return quick(problem, options, monitor), complaint
 
 
-def quick(problem: Problem, choices: Choices, monitor: Monitor) -> EngineResult:
+def quick(problem: Problem, options: EngineOptions, monitor: Monitor) -> SearchResult:
     """Return a value and the bound of one relaxation over the whole box, whatever the clock says.
 
     For when an engine broke down or had no time to prove anything.
@@ -122,9 +100,11 @@ def quick(problem: Problem, choices: Choices, monitor: Monitor) -> EngineResult:
     domain = problem.domain
     lower, upper, feasible = domain.tighten(domain.lower[None, :], domain.upper[None, :])
     if not feasible[0]:
-        return monitor.result("propagation", -math.inf, "rigorous", counters={})
+        return monitor.result(Proof("propagation"), -math.inf, "rigorous", counters={})
     if monitor.best_x is None:
-        climb(problem, monitor, seed=choices.seed)
+        climb(problem, monitor, seed=options.seed)
     relaxer = Relaxer(problem.network, problem.rounding)
     planes = relaxer.bound(lower.T, upper.T, monitor.cutoff, SLOPE_STEPS)
-    return monitor.result("relaxation", float(planes.bound[0]), "rigorous", counters={"boxes": 1})
+    return monitor.result(
+        Proof("relaxation"), float(planes.bound[0]), "rigorous", counters={"boxes": 1}
+    )

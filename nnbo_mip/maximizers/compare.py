@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy.typing as npt
@@ -13,11 +13,11 @@ import numpy.typing as npt
 from nnbo_mip.acquisitions.base.catalogue import registry as acquisitions
 from nnbo_mip.core.checks import check_known
 from nnbo_mip.core.errors import InputError, MissingExtraError, UnsupportedError
-from nnbo_mip.exact.scores.answer import SMALLEST_SCORE, name_of
+from nnbo_mip.exact.scores.answer import SMALLEST_SCORE
+from nnbo_mip.exact.search.result import SearchResult
 from nnbo_mip.maximizers.base.abstract import Maximizer
 from nnbo_mip.maximizers.base.catalogue import registry
 from nnbo_mip.maximizers.base.proposal import Proposal
-from nnbo_mip.maximizers.base.sought import Sought
 from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.maximizers.comparison import Comparison, ComparisonRow, missed
 from nnbo_mip.maximizers.maximize import maximize
@@ -180,7 +180,7 @@ def _with(maximizer: Maximizer, spec: object, budgets: Mapping[str, object]) -> 
     own = {} if isinstance(spec, Maximizer) else registry.parsed(spec)[1]
     wanted = set(_options(maximizer)) & set(budgets) - set(own)
     changes = {option: budgets[option] for option in budgets if option in wanted}
-    replaced: Maximizer = dataclasses.replace(maximizer, **changes)  # type: ignore[type-var]
+    replaced: Maximizer = replace(maximizer, **changes)  # type: ignore[type-var]
     return replaced
 
 
@@ -199,46 +199,44 @@ def _table(
     target: Target, names: list[str], answers: dict[int, Proposal], reasons: dict[int, str]
 ) -> Comparison:
     """Bring values and bounds to one scale and compare them."""
-    head, sought = target.scorer.head, Sought(target)
+    head, searched = target.head, target.searched
     scores = {k: p.value for k, p in answers.items()}
-    logarithmic = logarithms.is_logarithm(sought.head)
-    name = name_of(head)
+    logarithmic = searched.is_logarithm
     proven = {k: p for k, p in answers.items() if p.kind != "none"}
     bounds = {k: p.bound for k, p in proven.items()}
-    if sought.head != head:
+    if searched != head:
         # Each proposal is in logarithms or not; one scale for all of them.
         found = {k: p.x for k, p in answers.items() if p.x is not None}
         natural = {k: float(target.score(x[None, :])[0]) for k, x in found.items()}
         logarithmic = max(natural.values(), default=1.0) < SMALLEST_SCORE
-        scale = sought.value if logarithmic else lambda x: float(target.score(x[None, :])[0])
+        scale = target.value if logarithmic else lambda x: float(target.score(x[None, :])[0])
         scores = {k: -math.inf if p.x is None else scale(p.x) for k, p in answers.items()}
-        bounds = {k: _scaled(p, logarithmic) for k, p in proven.items()}
-        name = f"log{name}" if logarithmic else name
+        bounds = {k: _scaled(p, searched.name, logarithmic) for k, p in proven.items()}
+    name = searched.name if logarithmic else head.name
     best = max(scores.values(), default=-math.inf)
     bound = max(best, min(bounds.values(), default=math.inf)) if answers else math.inf
     optimal = [scores[k] for k, p in answers.items() if p.status == "optimal"]
-    rows = tuple(
-        ComparisonRow(
-            maximizer=label,
-            value=scores.get(k, -math.inf),
-            bound=bounds.get(k, math.inf),
-            regret=_difference(best, scores.get(k, -math.inf)),
-            largest_regret=_difference(bound, scores.get(k, -math.inf)),
-            status=answers[k].status if k in answers else "refused",
-            seconds=answers[k].seconds if k in answers else 0.0,
-            evaluations=answers[k].evaluations if k in answers else 0,
-            miss=missed(scores[k], max(optimal), logarithmic) if k in answers and optimal else None,
-            message=answers[k].message if k in answers else reasons[k],
-            proposal=answers.get(k),
+    rows = []
+    for k, label in enumerate(names):
+        proposal, value = answers.get(k), scores.get(k, -math.inf)
+        refused = SearchResult(status="refused", message=reasons.get(k, ""))
+        found_by = refused if proposal is None else proposal.found
+        rows.append(
+            ComparisonRow(
+                maximizer=label,
+                found=replace(found_by, value=value, bound=bounds.get(k, math.inf)),
+                regret=_difference(best, value),
+                largest_regret=_difference(bound, value),
+                miss=missed(value, max(optimal), logarithmic) if proposal and optimal else None,
+                proposal=proposal,
+            )
         )
-        for k, label in enumerate(names)
-    )
-    return Comparison(name, best, bound, bool(optimal), rows)
+    return Comparison(name, logarithmic, best, bound, bool(optimal), tuple(rows))
 
 
-def _scaled(proposal: Proposal, logarithmic: bool) -> float:
+def _scaled(proposal: Proposal, name_of_logarithm: str, logarithmic: bool) -> float:
     """Return the bound of a proposal as a logarithm or not."""
-    is_logarithm = proposal.head.startswith("log")
+    is_logarithm = proposal.head == name_of_logarithm
     if is_logarithm == logarithmic:
         return proposal.bound
     if is_logarithm:

@@ -13,6 +13,7 @@ from nnbo_mip.core.errors import MissingExtraError
 from nnbo_mip.core.outward import text_above
 from nnbo_mip.drawing.comparison import SearchRow, SearchTable, draw_searches
 from nnbo_mip.drawing.landscape import Landscape
+from nnbo_mip.exact.search.result import HasResult, SearchResult
 from nnbo_mip.maximizers.base.proposal import Proposal
 
 MISS = 1e-3
@@ -21,51 +22,61 @@ MISS = 1e-3
 SMALLEST_BEST = 1e-6
 """Best values count as this large at least, where a share of a score is taken."""
 
+COLUMNS = (
+    "maximizer",
+    "value",
+    "bound",
+    "regret",
+    "largest_regret",
+    "status",
+    "seconds",
+    "evaluations",
+    "miss",
+    "message",
+)
+"""Of `Comparison.to_pandas`."""
+
 HEADINGS = ("maximizer", "value", "regret", "at most", "status", "seconds", "evaluations", "miss")
 
 
 @dataclass(frozen=True, eq=False)
-class ComparisonRow:
+class ComparisonRow(HasResult):
     """What one maximizer found.
 
     Parameters
     ----------
     maximizer : str
         As it was asked for.
-    value : float
-        Score of its point; -inf without a point.
-    bound : float
-        What it proved that no point scores above; +inf where it proved nothing.
+    found : SearchResult
+        Of its proposal, with value and bound on the scale that all rows share; without a point
+        the value is -inf, without a proof the bound is +inf.
     regret : float
         Best value of all maximizers minus `value`.
     largest_regret : float
         Best proven bound of all maximizers minus `value`: no point is better by more than this.
-    status : str
-        Of its proposal, or ``refused``.
-    seconds : float
-        Wall time.
-    evaluations : int
-        Points at which the score was computed.
     miss : bool or None
         Whether `value` is more than 0.1 % below the best certified one; None where none is
         certified.
-    message : str
-        Why it refused, or what its proposal says.
     proposal : Proposal or None
-        None where it refused.
+        None where it refused, which is then its status; the message says why.
     """
 
     maximizer: str
-    value: float
-    bound: float
+    found: SearchResult
     regret: float
     largest_regret: float
-    status: str
-    seconds: float
-    evaluations: int
     miss: bool | None
-    message: str
     proposal: Proposal | None
+
+    @property
+    def seconds(self) -> float:
+        """Wall time."""
+        return 0.0 if self.proposal is None else self.proposal.seconds
+
+    @property
+    def evaluations(self) -> int:
+        """Points at which the score was computed."""
+        return 0 if self.proposal is None else self.proposal.evaluations
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -94,6 +105,8 @@ class Comparison:
     head : str
         What values and regrets are: ``logei`` and ``logpi`` where the best ei or pi is below
         1e-12.
+    in_logarithms : bool
+        Whether they are logarithms.
     best : float
         Best value of all.
     bound : float
@@ -104,6 +117,7 @@ class Comparison:
     """
 
     head: str
+    in_logarithms: bool
     best: float
     bound: float
     certified: bool
@@ -124,10 +138,8 @@ class Comparison:
                 "to_pandas needs the package pandas; it could not be imported; run "
                 "pip install pandas, or read the rows."
             ) from error
-        columns = [name for name in ComparisonRow.__dataclass_fields__ if name != "proposal"]
-        return pandas.DataFrame(
-            [{name: getattr(row, name) for name in columns} for row in self.rows], columns=columns
-        )
+        rows = [{name: getattr(row, name) for name in COLUMNS} for row in self.rows]
+        return pandas.DataFrame(rows, columns=list(COLUMNS))
 
     def draw(
         self, path: str | Path, *, landscape: Landscape | None = None, title: str = ""
@@ -152,7 +164,7 @@ class Comparison:
             )
             for row in self.rows
         ]
-        miss = miss_distance(self.best, self.head.startswith("log"))
+        miss = miss_distance(self.best, self.in_logarithms)
         table = SearchTable(self.head, self.best, self.bound, self.certified, miss, rows)
         draw_searches(table, path, landscape=landscape, title=title)
 

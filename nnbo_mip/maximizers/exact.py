@@ -15,8 +15,6 @@ from nnbo_mip.exact.formulation import FORMULATIONS
 from nnbo_mip.exact.heads.certification import certificate_of
 from nnbo_mip.exact.heads.maximize_head import maximize_head
 from nnbo_mip.exact.heads.sequence import SequenceOptions
-from nnbo_mip.exact.scores.answer import HeadResult
-from nnbo_mip.exact.scores.question import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.maximizers.base.abstract import Abilities, Maximizer, Request
 from nnbo_mip.maximizers.base.proposal import Proposal
@@ -152,7 +150,8 @@ class Auto(Bab):
         fallback = registry.create(_without_proof(target))
         warnings.warn(f"nothing is proven: {reason}", UncertifiedWarning, stacklevel=4)
         limited = replace(request, time_limit=min(request.time_limit, self.time_limit))
-        return replace(fallback.maximize(target, limited), message=reason)
+        proposal = fallback.maximize(target, limited)
+        return replace(proposal, found=replace(proposal.found, message=reason))
 
     def _options(self, seed: int) -> SequenceOptions:
         return replace(super()._options(seed), solver=self.solver)
@@ -187,45 +186,21 @@ def prove(target: Target, options: SequenceOptions, maximizer: Bab, request: Req
         monitor.interrupt()
     with interruptible(monitor.interrupt):
         result = maximize_head(target.ways, options, monitor)
-    found = _proposal(problem, result, monitor, maximizer, request)
-    if ahead is None:
-        return found
-    return replace(
-        found,
-        seconds=found.seconds + spent,
-        evaluations=found.evaluations + ahead.evaluations,
-        time_limited=found.time_limited or ahead.time_limited,
-    )
-
-
-def _proposal(
-    problem: HeadProblem,
-    result: HeadResult,
-    monitor: Monitor,
-    maximizer: Bab,
-    request: Request,
-) -> Proposal:
-    seconds = monitor.seconds()
     certificate = certificate_of(
-        problem, result, requested_gap=request.gap, seed=request.seed, seconds=seconds
+        problem,
+        result,
+        requested_gap=request.gap,
+        seed=request.seed,
+        seconds=(seconds := monitor.seconds()),
     )
-    counters = {k: n for k, n in result.counters.items() if k != "evaluations"}
+    late, before = (False, 0) if ahead is None else (ahead.time_limited, ahead.evaluations)
+    late = late or result.time_limited
     return Proposal(
-        x=result.x,
-        value=result.value,
-        bound=result.bound,
-        gap=result.gap,
-        status=result.status,
-        kind=result.kind,
-        engine=result.engine,
-        head=result.head,
+        found=replace(result, counters=result.work, time_limited=late),
         maximizer=maximizer.name,
-        seconds=seconds,
-        evaluations=monitor.evaluations,
-        counters=counters,
-        time_limited=result.time_limited,
+        seconds=seconds + spent,
+        evaluations=monitor.evaluations + before,
         interrupted=monitor.interrupted,
-        message=result.message,
         certificate=certificate,
         objective=problem.objective,
     )

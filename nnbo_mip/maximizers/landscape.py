@@ -9,7 +9,6 @@ import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray, as_points
 from nnbo_mip.drawing.landscape import Landscape, Side
-from nnbo_mip.maximizers.base.sought import Sought
 from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.maximizers.comparison import Comparison
 from nnbo_mip.space.abstract import Dimension
@@ -46,7 +45,7 @@ def landscape_of(
     return Landscape(
         label=comparison.head,
         sides=grid.sides,
-        values=grid.values(comparison.head.startswith("log")),
+        values=grid.values(comparison.in_logarithms),
         observed=grid.in_units(observed),
         found=[None if x is None else grid.in_units(x[None, :])[0] for x in points],
         found_values=[row.value for row in comparison],
@@ -87,10 +86,9 @@ class _Grid:
         points = np.array(list(itertools.product(*sides)))
         values = np.full(len(points), np.nan)
         admissible = self.target.domain.admissible(points)
-        sought = Sought(self.target)
-        searched = logarithmic and sought.head != self.target.scorer.head
+        searched = logarithmic and self.target.searched != self.target.head
         if admissible.any():
-            score = sought.values if searched else self.target.score
+            score = self.target.values if searched else self.target.score
             values[admissible] = score(points[admissible])
         if logarithmic:
             values = np.maximum(values, np.nanmax(values, initial=-np.inf) - SHOWN_LOGARITHMS)

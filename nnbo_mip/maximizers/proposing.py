@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from nnbo_mip.acquisitions.base.criterion import Criterion
 from nnbo_mip.acquisitions.base.evidence import Evidence
 from nnbo_mip.core.errors import InputError, UnsupportedError
+from nnbo_mip.exact.search.result import Proof, SearchResult
 from nnbo_mip.maximizers.base.proposal import Proposal
 from nnbo_mip.maximizers.heuristics.search import is_empty
 from nnbo_mip.space.domain import Domain
@@ -52,18 +54,19 @@ def proposed(
     rng = np.random.default_rng(seed)
     choice = None if is_empty(domain) else criterion.choose(belief, domain, evidence, rng)
     empty = choice is None and is_empty(domain)
-    message = "" if choice is not None else "no admissible point was found."
-    return Proposal(
-        x=None if choice is None else choice.x,
-        value=-math.inf if choice is None else choice.value,
+    found = SearchResult(
         bound=-math.inf if empty else math.inf,
         gap=math.nan if empty else math.inf,
         status="infeasible" if empty else "heuristic",
-        kind="none",
-        engine=NAME,
-        head=criterion.name,
+        proof=Proof(NAME),
+        score=criterion.name,
+        message="" if choice is not None else "no admissible point was found.",
+    )
+    if choice is not None:
+        found = replace(found, x=choice.x, value=choice.value)
+    return Proposal(
+        found=found,
         maximizer=NAME,
         seconds=time.perf_counter() - started,
         evaluations=0 if choice is None else choice.evaluations,
-        message=message,
     )

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, Field, fields
 from typing import Any
 
 import numpy as np
@@ -77,7 +77,7 @@ def head_to_dict(head: Head) -> dict[str, Any]:
             f"a head must be one of {', '.join(HEADS)} to be stored; got a {name}; use one of "
             "them, or do without a certificate."
         )
-    numbers = {entry.name: getattr(head, entry.name) for entry in fields(HEADS[name])}
+    numbers = {entry.name: getattr(head, entry.name) for entry in _stored(HEADS[name])}
     return {"class": name, **{key: _plain(value) for key, value in numbers.items()}}
 
 
@@ -109,7 +109,7 @@ def readout_parts(readout: Readout) -> tuple[str, dict[str, Any], dict[str, Floa
         )
     numbers: dict[str, Any] = {}
     matrices: dict[str, FloatArray] = {}
-    for entry in fields(READOUTS[kind]):
+    for entry in _stored(READOUTS[kind]):
         value = getattr(readout, entry.name)
         if isinstance(value, np.ndarray):
             matrices[entry.name] = value
@@ -170,8 +170,13 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str) else float(value) + 0.0
 
 
+def _stored(kind: type[Any]) -> list[Field[Any]]:
+    """Return the fields that make a head or a readout what it is: those that are compared."""
+    return [entry for entry in fields(kind) if entry.compare]
+
+
 def _check_names(what: str, given: Mapping[str, Any], kind: type[Any]) -> None:
-    entries = fields(kind)
+    entries = _stored(kind)
     required = {entry.name for entry in entries if entry.default is MISSING}
     missing, unknown = required - set(given), set(given) - {entry.name for entry in entries}
     if missing or unknown:

@@ -35,7 +35,7 @@ def test_a_false_one_does_not(forged: dict[str, object], said: str) -> None:
     belief = fitted(CASE)
     proposal = maximized(CASE, belief, 5.0)
     assert attacked(CASE, belief, proposal) == ""
-    found = attacked(CASE, belief, replace(proposal, **forged))  # type: ignore[arg-type]
+    found = attacked(CASE, belief, replace(proposal, found=replace(proposal.found, **forged)))  # type: ignore[arg-type]
     assert re.search(said, found)
 
 

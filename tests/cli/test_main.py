@@ -428,7 +428,7 @@ def test_the_demo_proves_and_confirms() -> None:
 
 
 def test_the_demo_network_fits_its_function() -> None:
-    from nnbo_mip.cli.demo import train
+    from nnbo_mip.cli.example import train
 
     network, error = train()
     assert network.n_inputs == 2

@@ -6,12 +6,14 @@ import math
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import nnbo_mip as nm
 from nnbo_mip.core.errors import InputError, MissingExtraError
 from nnbo_mip.drawing.comparison import MARGIN
 from nnbo_mip.drawing.marks import marks
+from nnbo_mip.exact.search.result import Proof, SearchResult
 from nnbo_mip.maximizers.base.proposal import Proposal
 from nnbo_mip.maximizers.comparison import Comparison, ComparisonRow
 from tests.drawing.figures import marked, panels
@@ -23,37 +25,35 @@ def row(
     proven = math.isfinite(bound)
     status = "refused" if value == -math.inf else "feasible" if proven else "heuristic"
     proposal = None
+    found = SearchResult(
+        x=np.array([0.25]),
+        value=value,
+        bound=bound,
+        gap=bound - value,
+        status=status,
+        kind="rigorous" if proven else "none",
+        proof=Proof(name),
+        score="ucb",
+    )
     if status != "refused":
         proposal = Proposal(
-            x=[0.25],
-            value=value,
-            bound=bound,
-            gap=bound - value,
-            status=status,
-            kind="rigorous" if proven else "none",
-            engine=name,
-            head="ucb",
+            found=found,
             maximizer=name,
             seconds=2.0,
             evaluations=3,
         )
     return ComparisonRow(
         maximizer=name,
-        value=value,
-        bound=bound,
+        found=found,
         regret=best - value,
         largest_regret=top - value,
-        status=status,
-        seconds=2.0,
-        evaluations=3,
         miss=None,
-        message="",
         proposal=proposal,
     )
 
 
 def table(*rows: ComparisonRow, bound: float = 4.5, certified: bool = False) -> Comparison:
-    return Comparison("ucb", 4.0, bound, certified, rows)
+    return Comparison("ucb", False, 4.0, bound, certified, rows)
 
 
 def test_values_and_bounds_are_where_the_table_has_them(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ import pytest
 import nnbo_mip as nm
 from nnbo_mip.core.errors import FileFormatError
 from nnbo_mip.core.terms import LARGEST_GAP
-from nnbo_mip.exact.certificates.gap import agrees, gap_of
+from nnbo_mip.exact.certificates.gap import agrees, measure_of
 from nnbo_mip.network.graph.fingerprint import fingerprint
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.storage import head_from_dict
@@ -174,7 +174,7 @@ def fitting(certificate: nm.Certificate) -> nm.Certificate:
     if certificate.status in ("optimal", "feasible") and bound > -math.inf:
         closed = agrees(head, "optimal", value, bound, certificate.requested_gap)
         status: Any = "optimal" if closed else "feasible"
-        gap = gap_of(head, value, bound)
+        gap = measure_of(head).gap(value, bound)
         return replace(certificate, status=status, gap=gap, digest="")
     return certificate
 

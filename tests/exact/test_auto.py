@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from nnbo_mip.exact import auto
-from nnbo_mip.exact.auto import AutoOptions
 from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.options import EngineOptions
 from nnbo_mip.exact.search.problem import Problem
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.space.domain import Domain, Grid
@@ -15,7 +15,7 @@ from tests.exact.random_problems import mixed_domain, random_network, random_pro
 
 def solve(problem, gap=1e-5, bab=False):
     run = auto.solve_bab if bab else auto.solve
-    return run(problem, AutoOptions(seed=1), Monitor(problem, gap))
+    return run(problem, EngineOptions(seed=1), Monitor(problem, gap))
 
 
 @pytest.mark.parametrize("bab", [False, True])
@@ -36,7 +36,7 @@ def test_the_likelier_engine_goes_first():
 @pytest.mark.parametrize(("inputs", "widths"), [(5, (30, 30)), (8, (60, 60)), (12, (50, 50))])
 def test_both_engines_have_had_a_turn_before_any_has_a_long_one(inputs, widths):
     problem = random_problem(8, inputs, widths)
-    rounds = auto._rounds(problem, AutoOptions(), Monitor(problem, 1e-9))
+    rounds = auto._rounds(problem, EngineOptions(), Monitor(problem, 1e-9))
     first = {turn.engine: turn.budget for turn in next(rounds)}
     second = {turn.engine: turn.budget for turn in next(rounds)}
     assert sorted(first) == sorted(second) == ["boxes", "phases"]
@@ -84,7 +84,7 @@ def test_an_empty_domain_is_infeasible_whoever_notices():
 
 def test_time_that_is_up_gives_a_valid_open_answer():
     problem = random_problem(6, 6, (40, 40))
-    result = auto.solve(problem, AutoOptions(), Monitor(problem, 1e-9, time_limit=1e-9))
+    result = auto.solve(problem, EngineOptions(), Monitor(problem, 1e-9, time_limit=1e-9))
     assert result.time_limited
     assert result.status in ("feasible", "heuristic")
     assert result.value <= result.bound

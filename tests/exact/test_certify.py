@@ -20,8 +20,9 @@ import nnbo_mip as nm
 from nnbo_mip.core.interruption import interruptible
 from nnbo_mip.exact import methods
 from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.options import EngineOptions
 from nnbo_mip.exact.search.problem import Problem
-from nnbo_mip.exact.search.result import EngineResult
+from nnbo_mip.exact.search.result import Proof, SearchResult
 from tests.exact.backends.extras import GUROBI, SCIP
 from tests.exact.claims import certified, tent, two_outputs
 
@@ -299,7 +300,7 @@ def test_a_torch_module_is_sent_to_its_importer() -> None:
 
 
 def test_a_broken_solver_leaves_a_value_and_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    def crash(problem: Problem, choices: methods.Choices, monitor: Monitor) -> EngineResult:
+    def crash(problem: Problem, choices: EngineOptions, monitor: Monitor) -> SearchResult:
         raise nm.SolverError("it crashed; report it.")
 
     monkeypatch.setitem(methods.METHODS, "mip", crash)
@@ -310,7 +311,7 @@ def test_a_broken_solver_leaves_a_value_and_a_bound(monkeypatch: pytest.MonkeyPa
 
 
 def fake(monkeypatch: pytest.MonkeyPatch, **answer: Any) -> None:
-    def engine(problem: Problem, choices: methods.Choices, monitor: Monitor) -> EngineResult:
+    def engine(problem: Problem, choices: EngineOptions, monitor: Monitor) -> SearchResult:
         monitor.offer(np.array([[2.75]]))
         fields: dict[str, Any] = {
             "x": monitor.best_x,
@@ -318,10 +319,10 @@ def fake(monkeypatch: pytest.MonkeyPatch, **answer: Any) -> None:
             "bound": math.inf,
             "kind": "none",
             "status": "heuristic",
-            "engine": "fake",
+            "proof": Proof("fake"),
             **answer,
         }
-        return EngineResult(**fields)
+        return SearchResult(**fields)
 
     monkeypatch.setitem(methods.METHODS, "boxes", engine)
 

@@ -16,6 +16,7 @@ from nnbo_mip.exact.check import CheckResult
 from nnbo_mip.exact.checking import reproof
 from nnbo_mip.exact.checking.sweep import Recheck
 from nnbo_mip.exact.methods import METHODS
+from nnbo_mip.exact.search.result import Proof
 from nnbo_mip.network.graph.affine import Affine
 from tests.exact.claims import certified, tent, two_outputs
 
@@ -120,7 +121,7 @@ def test_many_inputs_are_confirmed_over_phases() -> None:
     assert below.check(network).refuted
 
 
-@pytest.mark.parametrize("claimant", ["phases", "boxes", "mip with scip 10.0"])
+@pytest.mark.parametrize("claimant", ["phases", "boxes", "mip:scip"])
 def test_other_engines_confirm_where_the_searches_cannot(
     claimant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,9 +148,9 @@ def test_a_solver_does_not_confirm_that_a_bound_is_rigorous(
 
 
 def test_the_other_solver_is_never_the_claimant() -> None:
-    assert reproof._other_solver("mip with highs 1.15", 0)[0] == "scip"
-    assert reproof._other_solver("mip with scip 10.0", 0)[0] == "highs"
-    assert reproof._other_solver("mip with gurobi 13.0", 0)[0] == "scip"
+    assert reproof._other_solver(Proof("mip", "highs"), 0)[0] == "scip"
+    assert reproof._other_solver(Proof("mip", "scip"), 0)[0] == "highs"
+    assert reproof._other_solver(Proof("mip", "gurobi"), 0)[0] == "scip"
     assert reproof._other_solver("scip, highs", 0)[0] == "highs without presolve"
 
 

@@ -11,8 +11,7 @@ import pytest
 
 from nnbo_mip.core.outward import text_above
 from nnbo_mip.core.terms import Measure
-from nnbo_mip.exact.scores.question import HeadProblem
-from nnbo_mip.exact.search.result import cutoff, gap_closed
+from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.rounding import LARGEST_FLOAT, rounded_up, sum_above
 from nnbo_mip.exact.trees.cells import TreeCells
 from nnbo_mip.exact.trees.scores import TreeScores
@@ -20,6 +19,7 @@ from nnbo_mip.network.graph.tree_arrays import LEAF
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.logarithms import exponential_above, logarithm_above
+from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
 from nnbo_mip.space.domain import Domain
 
@@ -91,13 +91,13 @@ def test_a_bound_is_shown_rounded_up():
 def test_a_score_that_is_exact_but_for_its_last_rounding_is_closed():
     for value in (0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0, 0.1, 1e-7):
         above = math.nextafter(value, math.inf)
-        assert gap_closed(value, above, 0.0, Measure.SCORE)
-        assert not gap_closed(value, math.nextafter(above, math.inf), 0.0, Measure.SCORE)
-        assert cutoff(value, 0.0, Measure.SCORE) == above
-        assert cutoff(value, 0.0) == value
+        assert Measure.SCORE.closes(value, above, 0.0)
+        assert not Measure.SCORE.closes(value, math.nextafter(above, math.inf), 0.0)
+        assert Measure.SCORE.cutoff(value, 0.0) == above
+        assert Measure.NATURAL.cutoff(value, 0.0) == value
         for gap in (0.0, 1e-16, 1e-4):
             for measure in (Measure.SCORE, Measure.NATURAL):
-                assert gap_closed(value, cutoff(value, gap, measure), gap, measure)
+                assert measure.closes(value, measure.cutoff(value, gap), gap)
 
 
 @pytest.mark.parametrize("name", ["mean", "scaled mean", "empirical ei", "std", "ucb", "lcb"])
@@ -120,7 +120,7 @@ def test_bounds_of_constant_trees_lie_above_the_exact_score(name):
         leaves[:, [0, 2, 3]] = LEAF
         leaves[:, 4] = values
         readout = TreeReadout(leaves, np.arange(float(count)), 1.0, "between")
-        problem = HeadProblem(readout, head, BOX)
+        problem = HeadProblem(Objective(readout, head), BOX)
         cells = TreeCells(readout.trees, BOX)
         bound = float(TreeScores(problem, cells).bound(*cells.root(), -np.inf).bound[0])
         exact = exact_score(head, [Fraction(v) for v in values.tolist()])

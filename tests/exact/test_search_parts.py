@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from nnbo_mip.core.errors import InputError
+from nnbo_mip.core.terms import Measure
 from nnbo_mip.exact.branching import boxes
 from nnbo_mip.exact.branching.frontier import WORKING_SIZE, Frontier
 from nnbo_mip.exact.branching.splitting import Splitter
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.primal import climb, gradient_ascent
 from nnbo_mip.exact.search.problem import Problem
-from nnbo_mip.exact.search.result import cutoff, gap_closed
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.space.domain import Domain, Grid
 from tests.exact.random_problems import mixed_domain, random_network, random_problem
@@ -31,9 +31,10 @@ def test_problem_refuses_what_does_not_fit():
 @pytest.mark.parametrize("value", [-3.5, 0.0, 1e-9, 7.25, 1e12])
 @pytest.mark.parametrize("gap", [1e-9, 1e-4, 0.1])
 def test_a_bound_at_the_cutoff_closes_the_gap(value, gap):
-    assert gap_closed(value, cutoff(value, gap), gap)
-    assert not gap_closed(value, value + 1.01 * gap * max(1.0, abs(value)), gap)
-    assert not gap_closed(-math.inf, -math.inf, gap)
+    assert Measure.NATURAL.closes(value, Measure.NATURAL.cutoff(value, gap), gap)
+    above = value + 1.01 * gap * max(1.0, abs(value))
+    assert not Measure.NATURAL.closes(value, above, gap)
+    assert not Measure.NATURAL.closes(-math.inf, -math.inf, gap)
 
 
 def test_frontier_loses_no_box_and_never_understates_the_bound():

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from nnbo_mip.exact.search.result import Proof, SearchResult
 from nnbo_mip.loop.optimizer import BayesianOptimizer
 from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.maximizers.base.proposal import Proposal
@@ -74,16 +75,11 @@ def no_space() -> Iterator[None]:
 
 def proposal_at(x: Any) -> Proposal:
     """Return the answer of a maximizer that proves nothing: this point, or none."""
-    return Proposal(
+    found = SearchResult(
         x=None if x is None else np.atleast_1d(np.asarray(x, dtype=np.float64)),
         value=0.0,
-        bound=np.inf,
-        gap=np.inf,
         status="infeasible" if x is None else "heuristic",
-        kind="none",
-        engine="stub",
-        head="ucb",
-        maximizer="stub",
-        seconds=0.0,
-        evaluations=1,
+        proof=Proof("stub"),
+        score="ucb",
     )
+    return Proposal(found=found, maximizer="stub", seconds=0.0, evaluations=1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from nnbo_mip.exact.backends.base import Backend, Hooks, SolverAnswer, SolveRequest
 from nnbo_mip.exact.backends.catalogue import get_backend, registry
+from nnbo_mip.exact.backends.worker import run_stoppable
 
 __all__ = [
     "Backend",
@@ -18,6 +19,7 @@ __all__ = [
     "available",
     "get_backend",
     "register",
+    "run_stoppable",
     "unregister",
 ]
 

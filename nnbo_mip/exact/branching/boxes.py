@@ -39,9 +39,10 @@ from nnbo_mip.exact.branching.frontier import Frontier
 from nnbo_mip.exact.branching.hole_splitting import HoleSplitter
 from nnbo_mip.exact.branching.splitting import Splitter
 from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.options import EngineOptions
 from nnbo_mip.exact.search.primal import climb
-from nnbo_mip.exact.search.problem import Problem, Question
-from nnbo_mip.exact.search.result import EngineResult
+from nnbo_mip.exact.search.problem import OptimizationProblem, Problem
+from nnbo_mip.exact.search.result import Proof, SearchResult
 
 ENGINE = "boxes"
 FLOATS_PER_BATCH = 1 << 18
@@ -64,7 +65,7 @@ Boxes: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
 
 
 @dataclass(frozen=True)
-class BoxOptions:
+class BoxOptions(EngineOptions):
     """Options of the box engine.
 
     Parameters
@@ -76,14 +77,11 @@ class BoxOptions:
     slope_steps : int or None
         Steps on the lower slopes of each output bound; None: 3 for nets of two or more
         ReLU layers, where they pay, else 0.
-    seed : int
-        Seed of the random starts of the primal side.
     """
 
     max_boxes: int = 100_000_000
     max_open: int = 4_000_000
     slope_steps: int | None = None
-    seed: int = 0
 
     def __post_init__(self) -> None:
         if self.max_boxes < 1 or self.max_open < 2:
@@ -93,7 +91,7 @@ class BoxOptions:
             )
 
 
-def solve(problem: Problem, options: BoxOptions, monitor: Monitor) -> EngineResult:
+def solve(problem: Problem, options: BoxOptions, monitor: Monitor) -> SearchResult:
     """Maximize f over the domain by branch and bound over boxes; see the module."""
     if not problem.rounding.is_useful:
         return monitor.too_large(ENGINE)
@@ -119,7 +117,7 @@ class RelaxedSearch:
 
     Parameters
     ----------
-    problem : Question
+    problem : OptimizationProblem
         What is maximized.
     relaxer : BoxRelaxer
         Bounds it over boxes.
@@ -131,7 +129,7 @@ class RelaxedSearch:
 
     def __init__(
         self,
-        problem: Question,
+        problem: OptimizationProblem,
         relaxer: BoxRelaxer,
         climb: Callable[[Monitor, int], None],
         options: BoxOptions,
@@ -152,7 +150,7 @@ class RelaxedSearch:
         self.boxes = 0
         self.settled = -np.inf  # largest bound among boxes that need no further search
 
-    def advance(self, count: int) -> EngineResult:
+    def advance(self, count: int) -> SearchResult:
         """Bound up to `count` more boxes; the counters of the answer are those of this call."""
         monitor, frontier = self.monitor, self.frontier
         if len(frontier) and monitor.best_x is None:
@@ -171,7 +169,9 @@ class RelaxedSearch:
             if monitor.wants_report():
                 monitor.report(ENGINE, self.bound, boxes=self.boxes, open=len(frontier))
         counters = {"boxes": self.boxes - before}
-        return monitor.result(ENGINE, self.bound, "rigorous", counters=counters, stopped=stopped)
+        return monitor.result(
+            Proof(ENGINE), self.bound, "rigorous", counters=counters, stopped=stopped
+        )
 
     @property
     def bound(self) -> float:

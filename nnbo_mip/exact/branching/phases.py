@@ -35,10 +35,11 @@ from nnbo_mip.exact.branching.phase_ascent import AscentOptions, AscentSearch, i
 from nnbo_mip.exact.branching.phase_holes import UnitHoles
 from nnbo_mip.exact.branching.phase_queue import PhaseQueue
 from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.options import EngineOptions
 from nnbo_mip.exact.search.primal import climb, climb_regions
 from nnbo_mip.exact.search.primal_holes import ways_out
 from nnbo_mip.exact.search.problem import Problem
-from nnbo_mip.exact.search.result import EngineResult
+from nnbo_mip.exact.search.result import Proof, SearchResult
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.space.domain import Domain
 
@@ -51,7 +52,7 @@ WORK_PER_CALL = 100_000_000
 
 
 @dataclass(frozen=True)
-class PhaseOptions:
+class PhaseOptions(EngineOptions):
     """Options of the phase engine.
 
     Parameters
@@ -70,8 +71,6 @@ class PhaseOptions:
         where it is not.
     tightening_rounds : int
         Rounds of that tightening; 0 never tightens.
-    seed : int
-        Seed of the random starts of the primal side.
     """
 
     max_nodes: int = 1_000_000_000
@@ -80,7 +79,6 @@ class PhaseOptions:
     nodes_before_ascent: int = 5000
     nodes_before_tightening: int = 20_000
     tightening_rounds: int = 2
-    seed: int = 0
 
     def __post_init__(self) -> None:
         smallest = min(
@@ -101,7 +99,7 @@ def supports(problem: Problem) -> bool:
     return all(grid is None or grid.count <= LARGEST_GRID for grid in problem.domain.grids)
 
 
-def solve(problem: Problem, options: PhaseOptions, monitor: Monitor) -> EngineResult:
+def solve(problem: Problem, options: PhaseOptions, monitor: Monitor) -> SearchResult:
     """Maximize f over the domain by branch and bound over ReLU phases; see the module."""
     if not supports(problem):
         raise InputError(
@@ -183,7 +181,7 @@ class _PhaseSearch:
         self.stopped = False
         self.unreachable = -np.inf  # relaxed value that no admissible point near it attains
 
-    def run(self) -> EngineResult:
+    def run(self) -> SearchResult:
         domain, monitor = self.problem.domain, self.monitor
         lower, upper, feasible = domain.tighten(domain.lower, domain.upper)
         if feasible:
@@ -191,7 +189,7 @@ class _PhaseSearch:
                 climb(self.problem, monitor, seed=self.options.seed)
             self.search_box(lower, upper)
         return monitor.result(
-            ENGINE,
+            Proof(ENGINE),
             self.settled,
             "rigorous",
             counters={"nodes": self.nodes, "simplex_steps": self.steps},

@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from nnbo_mip.core.errors import FileFormatError
 from nnbo_mip.core.terms import Direction, Kind, Output, Status
 from nnbo_mip.exact.certificates import format as certificate_format
+from nnbo_mip.exact.search.result import Proof
 
 if TYPE_CHECKING:
     from nnbo_mip.core.progress import ProgressOption
@@ -253,6 +254,14 @@ class Certificate:
         numbers = ", ".join(f"{k}={v!r}" for k, v in self.head.items() if k != "class")
         kind = "unknown" if self.readout is None else self.readout.get("kind", "unknown")
         return f"{self.head.get('class', 'unknown')}({numbers}) on a {kind} readout"
+
+    @property
+    def proof(self) -> Proof:
+        """Who proved the bound, as far as it is written down."""
+        stored = Proof.stored(self.engine)
+        if self.solver is None or stored.solved_by[0] is not None:
+            return stored
+        return replace(stored, solver=self.solver, version=self.solver_version or "")
 
     @property
     def prover(self) -> str:

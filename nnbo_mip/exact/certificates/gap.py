@@ -1,4 +1,4 @@
-r"""What the gap of a certificate is, and when it counts as closed.
+r"""When the status of a certificate is what its value and bound amount to.
 
 EI, PI                 log(bound) - log(value),    closed at the requested gap
 log EI, log PI         bound - value,              closed at the requested gap
@@ -11,9 +11,7 @@ from __future__ import annotations
 import math
 
 from nnbo_mip.core.terms import Measure
-from nnbo_mip.scores import logarithms
 from nnbo_mip.scores.base.abstract import Head
-from nnbo_mip.scores.functions.linear import LinearHead
 
 ROUNDING = 1e-12
 """Logarithms of value and bound differ by this much at most from those that a search saw, which
@@ -21,17 +19,8 @@ had not been through an exponential."""
 
 
 def measure_of(head: Head | None) -> Measure:
-    """Return when a gap counts as closed."""
-    if head is None or isinstance(head, LinearHead):
-        return Measure.NATURAL
-    return Measure.LOGARITHM if _is_of_logarithms(head) else Measure.SCORE
-
-
-def gap_of(head: Head | None, value: float, bound: float) -> float:
-    """Return the distance of value and bound, in logarithms where the head asks for it."""
-    if head is None or not _is_of_logarithms(head) or logarithms.is_logarithm(head):
-        return bound - value
-    return 0.0 if bound == value else _logarithm(bound) - _logarithm(value)
+    """Return how gaps are measured; None stands for an output of a network."""
+    return Measure.NATURAL if head is None else head.measure
 
 
 def agrees(
@@ -40,15 +29,8 @@ def agrees(
     """Whether ``optimal`` or ``feasible`` is what value and bound amount to."""
     if value == -math.inf:
         return status == "feasible"
-    allowed = measure_of(head).allowance(value, requested_gap)
-    excess = gap_of(head, value, bound) - allowed
-    doubt = ROUNDING if measure_of(head) is Measure.LOGARITHM else 0.0
-    return excess <= doubt if status == "optimal" else excess > -doubt
-
-
-def _is_of_logarithms(head: Head) -> bool:
-    return logarithms.is_logarithm(logarithms.searched(head))
-
-
-def _logarithm(score: float) -> float:
-    return math.log(score) if score > 0.0 else -math.inf
+    measure = measure_of(head)
+    doubt = ROUNDING if measure.of_logarithms else 0.0
+    if status == "optimal":
+        return measure.closes(value, bound, requested_gap, doubt)
+    return not measure.closes(value, bound, requested_gap, -doubt)

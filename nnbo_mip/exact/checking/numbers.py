@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from nnbo_mip.core.terms import LARGEST_GAP
 from nnbo_mip.exact.certificates.certificate import Certificate
-from nnbo_mip.exact.certificates.gap import agrees, gap_of
+from nnbo_mip.exact.certificates.gap import agrees, measure_of
 from nnbo_mip.scores.base.abstract import Head
 
 
@@ -23,7 +23,7 @@ def contradictions(certificate: Certificate, head: Head | None) -> Iterator[str]
     sign = 1.0 if certificate.direction == "maximize" else -1.0
     value, bound = sign * certificate.value, sign * certificate.bound
     status, gap, wanted = certificate.status, certificate.gap, certificate.requested_gap
-    expected = math.nan if status == "infeasible" else gap_of(head, value, bound)
+    expected = math.nan if status == "infeasible" else measure_of(head).gap(value, bound)
     if not 0.0 <= wanted <= LARGEST_GAP or math.isnan(value) or math.isnan(bound):
         yield f"its numbers are not ordered, or its requested gap not from 0 to {LARGEST_GAP:g}."
     elif value > bound:

@@ -9,7 +9,6 @@ checking, over boxes (`recheck`) where there are few inputs and over ReLU phases
 from __future__ import annotations
 
 import math
-import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ from nnbo_mip.exact.checking.recheck_phases import MOST_RELUS, recheck_phases
 from nnbo_mip.exact.checking.sweep import Recheck, Watch
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.problem import Problem
-from nnbo_mip.exact.search.result import EngineResult
+from nnbo_mip.exact.search.result import Proof, SearchResult
 
 Outcome: TypeAlias = tuple[Literal["confirmed", "refuted", "undecided"], str]
 
@@ -89,7 +88,7 @@ def reprove(
     level: float,
     sign: float,
     x: FloatArray | None,
-    claimant: str,
+    claimant: Proof,
     deadline: float,
     seed: int,
     callback: ProgressCallback | None = None,
@@ -104,7 +103,7 @@ def reprove(
         See `Claim`, as for `rigorous`.
     x : (d,) array or None
         The best point the claimant knew.
-    claimant : str
+    claimant : Proof
         Engine and solver that made the claim, which will not be asked.
     deadline : float
         A time of `time.perf_counter`.
@@ -155,7 +154,7 @@ def _counterexample(claim: Claim, points: FloatArray) -> FloatArray | None:
 def _provers(
     claim: Claim,
     starts: FloatArray,
-    claimant: str,
+    claimant: Proof,
     seed: int,
     callback: ProgressCallback | None,
 ) -> Iterator[Prover]:
@@ -169,7 +168,7 @@ def _provers(
         yield by_boxes
     if claim.level != -math.inf and claim.problem.network.n_relus <= MOST_RELUS:
         yield partial(by_search, "ReLU phases", recheck_phases)
-    if "phases" not in claimant:
+    if all(one.way != "phases" for one in claimant.engines):
         yield partial(by_engine, 1.0 - 1e-9, "phases", partial(_phases, seed))
     yield partial(by_engine, 0.5, *_other_solver(claimant, seed))
     if not few and claim.level != -math.inf:
@@ -205,7 +204,7 @@ def _by_search(
     return "undecided", f"{name} had settled {answer.share:.0%} of the space when time was up"
 
 
-Engine: TypeAlias = Callable[[Problem, Monitor], EngineResult]
+Engine: TypeAlias = Callable[[Problem, Monitor], SearchResult]
 
 
 def _by_engine(
@@ -249,18 +248,19 @@ def _by_engine(
     )
 
 
-def _phases(seed: int, problem: Problem, monitor: Monitor) -> EngineResult:
+def _phases(seed: int, problem: Problem, monitor: Monitor) -> SearchResult:
     from nnbo_mip.exact.branching import phases
 
     return phases.solve(problem, phases.PhaseOptions(seed=seed), monitor)
 
 
-def _other_solver(claimant: str, seed: int) -> tuple[str, Engine]:
+def _other_solver(claimant: Proof, seed: int) -> tuple[str, Engine]:
     """Return a prover that the claimant did not use; one without presolve if there is none."""
     from nnbo_mip.exact.backends.base import DEFAULT
     from nnbo_mip.exact.backends.catalogue import get_backend, second_opinions
 
-    other = next(second_opinions(re.findall(r"[\w:]+", claimant)), None)
+    used = [one.solver for one in claimant.engines if one.solver]
+    other = next(second_opinions(used), None)
     if other is not None:
         choice = MipChoice(other.name, other.formulation, True)
         return other.name, partial(_mip, choice, seed)
@@ -277,7 +277,7 @@ class MipChoice:
     presolve: bool
 
 
-def _mip(choice: MipChoice, seed: int, problem: Problem, monitor: Monitor) -> EngineResult:
+def _mip(choice: MipChoice, seed: int, problem: Problem, monitor: Monitor) -> SearchResult:
     from nnbo_mip.exact.mip import mip
 
     options = mip.MipOptions(

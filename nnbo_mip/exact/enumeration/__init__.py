@@ -20,7 +20,7 @@ from nnbo_mip.exact.enumeration.plan import Plan, make_plan
 from nnbo_mip.exact.enumeration.search import ENGINE, Search
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.problem import Problem
-from nnbo_mip.exact.search.result import EngineResult
+from nnbo_mip.exact.search.result import Proof, SearchResult
 from nnbo_mip.network.graph.graph import Network
 
 __all__ = ["ENGINE", "EnumerateOptions", "estimate_cost", "solve", "supports"]
@@ -49,7 +49,7 @@ class EnumerateOptions:
             )
 
 
-def solve(problem: Problem, options: EnumerateOptions, monitor: Monitor) -> EngineResult:
+def solve(problem: Problem, options: EnumerateOptions, monitor: Monitor) -> SearchResult:
     """Maximize f over a domain of at most two continuous coordinates.
 
     Raises
@@ -59,12 +59,12 @@ def solve(problem: Problem, options: EnumerateOptions, monitor: Monitor) -> Engi
     """
     plan = _plan(problem, options)
     if plan is None:
-        return monitor.result(ENGINE, -np.inf, "rigorous", counters={"simplices": 0})
+        return monitor.result(Proof(ENGINE), -np.inf, "rigorous", counters={"simplices": 0})
     gains = error_gains(problem)
     rounding = problem.rounding
     if not (gains.is_finite() and np.isfinite(rounding.magnitude + rounding.output)):
         return monitor.result(
-            ENGINE,
+            Proof(ENGINE),
             np.inf,
             "none",
             counters={"simplices": 0},

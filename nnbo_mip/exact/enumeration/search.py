@@ -16,7 +16,7 @@ from nnbo_mip.exact.enumeration.rows import Rows
 from nnbo_mip.exact.enumeration.simplices import DRIFT, Geometry
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.problem import Problem
-from nnbo_mip.exact.search.result import EngineResult
+from nnbo_mip.exact.search.result import Proof, SearchResult
 
 ENGINE = "enumerate"
 
@@ -63,7 +63,7 @@ class Search:
         self.bounded = 0
         self.stopped = False
 
-    def run(self) -> EngineResult:
+    def run(self) -> SearchResult:
         """Search until the gap is closed, the budget is spent or time is up."""
         if self.plan.free:
             self._sweep()
@@ -74,7 +74,7 @@ class Search:
         if self._exhausted():
             message = f"the budget of {self.max_simplices} simplices is spent; raise max_simplices."
         return self.monitor.result(
-            ENGINE,
+            Proof(ENGINE),
             self.settled,
             "rigorous",
             counters={what: self.bounded},

@@ -15,15 +15,16 @@ import numpy as np
 from nnbo_mip.exact.bounds.compiled_relaxation import load_kernel
 from nnbo_mip.exact.branching.boxes import ENGINE, BoxOptions, RelaxedSearch
 from nnbo_mip.exact.heads.relaxers.choice import Boxed
-from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.primal import climb
-from nnbo_mip.exact.search.result import EngineResult
+from nnbo_mip.exact.search.result import SearchResult
 from nnbo_mip.exact.trees.cells import TreeCells
 from nnbo_mip.exact.trees.search import TreeSearch
 from nnbo_mip.exact.trees.search import climb as climb_cells
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.posteriors.readouts import NetworkReadout, PlainReadout
 from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
 from nnbo_mip.space.domain import Domain
@@ -76,7 +77,7 @@ def search_of(boxed: Boxed, options: BoxOptions, monitor: Monitor) -> HeadBoxSea
     return HeadBoxSearch(boxed, options, monitor)
 
 
-def solve(problem: HeadProblem, options: BoxOptions, monitor: Monitor) -> EngineResult:
+def solve(problem: HeadProblem, options: BoxOptions, monitor: Monitor) -> SearchResult:
     """Maximize what a problem searches; value and bound are in its values."""
     search = search_of(Boxed(problem), options, monitor)
     return search.advance(options.max_boxes) if search.is_useful else monitor.too_large(ENGINE)
@@ -115,5 +116,5 @@ def load_kernels() -> None:
     layers = [([[1.0]], [0.5]), ([[1.0]], [0.5]), ([[1.0], [1.0]], [0.0, 0.0])]
     network = Network.from_layers(layers, ("mean", "std"))
     domain = Domain([-1.0], [2.0])
-    problem = HeadProblem(PlainReadout(network), LinearHead(1.0, 1.0), domain)
+    problem = HeadProblem(Objective(PlainReadout(network), LinearHead(1.0, 1.0)), domain)
     Boxed(problem).relaxer.bound(np.array([[-1.0]]), np.array([[2.0]]), 0.0, 1)

@@ -11,19 +11,17 @@ problem, which restates the claim, and boxes have no parts.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.terms import Status
 from nnbo_mip.core.version import __version__
 from nnbo_mip.exact.certificates.certificate import Certificate
-from nnbo_mip.exact.certificates.gap import agrees, gap_of
+from nnbo_mip.exact.certificates.gap import agrees, measure_of
 from nnbo_mip.exact.checking.heads.implication import needed_lines, why_not_following
-from nnbo_mip.exact.scores.answer import HeadResult, Step
-from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem
+from nnbo_mip.exact.search.result import SearchResult, Step
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.objective import Objective
@@ -34,12 +32,10 @@ from nnbo_mip.space.space import Space
 WIDEST, NARROWEST = -2, -12
 """Powers of ten, in units of the lines' bounds, by which lines are widened."""
 
-SOLVER = re.compile(r"mip:([^,)\s]+)")
-
 
 def certificate_of(
     problem: HeadProblem,
-    result: HeadResult,
+    result: SearchResult,
     *,
     space: Space | Domain | Mapping[str, Any] | None = None,
     requested_gap: float,
@@ -51,7 +47,7 @@ def certificate_of(
     Parameters
     ----------
     problem : HeadProblem
-    result : HeadResult
+    result : SearchResult
         An answer to `problem`.
     space : Space, Domain or mapping, optional
         What `problem.domain` came from, or its dict; the domain itself when left out.
@@ -86,24 +82,15 @@ class _Writer:
         self.readout = problem.readout
         self.network = network_of(problem.readout)
 
-    def whole(self, result: HeadResult) -> Certificate:
-        head = self.problem.head
-        if result.head.startswith("log") and result.status != "infeasible":
-            head = self.problem.searched
+    def whole(self, result: SearchResult) -> Certificate:
+        problem = self.problem
+        in_logarithms = result.score == problem.searched.name and result.status != "infeasible"
+        objective = problem.sought if in_logarithms else problem.objective
         return self._write(
-            Objective(self.readout, head),
-            value=result.value,
-            bound=result.bound,
-            kind=result.kind,
-            status=result.status,
-            x=result.x,
-            engine=result.engine,
-            counters=result.counters,
-            requested_gap=self.requested_gap,
-            parts=self._parts(Objective(self.readout, head), result),
+            objective, result, self.requested_gap, parts=self._parts(objective, result)
         )
 
-    def _parts(self, objective: Objective, result: HeadResult) -> tuple[Certificate, ...]:
+    def _parts(self, objective: Objective, result: SearchResult) -> tuple[Certificate, ...]:
         """Return the claims of the lines from which the bound follows; none if it does not."""
         if isinstance(objective.head, LinearHead) or not math.isfinite(result.bound):
             return ()
@@ -136,29 +123,13 @@ class _Writer:
             value = -math.inf if step.x is None else float(output.evaluate(step.x[None, :], 0)[0])
         bound = max(step.bound, value)
         status: Status = "optimal" if agrees(None, "optimal", value, bound, 0.0) else "feasible"
-        return self._write(
-            weights if head is None else objective,
-            value=value,
-            bound=bound,
-            kind=step.kind,
-            status=status,
-            x=step.x,
-            engine=step.engine,
-            counters=step.counters,
-            requested_gap=0.0,
-        )
+        found = replace(step.found, value=value, bound=bound, status=status)
+        return self._write(weights if head is None else objective, found, 0.0)
 
     def _write(
         self,
         about: Objective | Mapping[str, float],
-        *,
-        value: float,
-        bound: float,
-        kind: Any,
-        status: Status,
-        x: FloatArray | None,
-        engine: str,
-        counters: Mapping[str, int],
+        found: SearchResult,
         requested_gap: float,
         parts: tuple[Certificate, ...] = (),
     ) -> Certificate:
@@ -169,19 +140,20 @@ class _Writer:
             assert self.network is not None
             fingerprint = self.network.objective(about).fingerprint
         network = self.network
-        solver, version = _solver_of(engine)
+        solver, version = found.proof.solved_by
+        gap = measure_of(head).gap(found.value, found.bound)
         return Certificate(
             direction="maximize",
-            status=status,
-            kind=kind,
-            value=value,
-            bound=bound,
-            gap=math.nan if status == "infeasible" else gap_of(head, value, bound),
-            x=None if x is None else tuple(x.tolist()),
+            status=found.status,
+            kind=found.kind,
+            value=found.value,
+            bound=found.bound,
+            gap=math.nan if found.status == "infeasible" else gap,
+            x=None if found.x is None else tuple(found.x.tolist()),
             requested_gap=requested_gap,
             row_slack=ROW_SLACK,
             output=None if isinstance(about, Objective) else about,
-            engine=engine,
+            engine=str(found.proof),
             solver=solver,
             solver_version=version,
             nnbo_mip_version=__version__,
@@ -192,7 +164,7 @@ class _Writer:
             float32_difference=None if network is None else network.float32_difference,
             seed=self.seed,
             seconds=self.seconds,
-            counters={name: int(count) for name, count in counters.items()},
+            counters={name: int(count) for name, count in found.counters.items()},
             sub_certificates=parts,
             head=None if head is None else head_to_dict(head),
             readout=None if head is None else readout_to_dict(self.readout),
@@ -219,18 +191,8 @@ def _weight(part: Certificate) -> float:
 def _widened(part: Certificate, amount: float) -> Certificate:
     """Return the claim of a line with a larger bound."""
     bound = part.bound + amount
-    gap = gap_of(None, part.value, bound)
+    gap = measure_of(None).gap(part.value, bound)
     closed = agrees(None, "optimal", part.value, bound, part.requested_gap)
     return replace(
         part, bound=bound, gap=gap, status="optimal" if closed else "feasible", digest=""
     )
-
-
-def _solver_of(engine: str) -> tuple[str | None, str | None]:
-    """Return name and version of the first solver that an engine's name mentions."""
-    found = SOLVER.search(engine)
-    if found is None:
-        return None, None
-    from nnbo_mip.exact.backends import get_backend
-
-    return found[1], get_backend(found[1]).version()

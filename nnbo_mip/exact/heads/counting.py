@@ -19,9 +19,10 @@ import numpy as np
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.heads.sandwich import offer_sample
 from nnbo_mip.exact.heads.sequence import Outputs, Sequence, SequenceOptions, appended
-from nnbo_mip.exact.scores.answer import HeadResult, assemble
-from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.scores.answer import assemble
+from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.result import SearchResult
 from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, rounded_up
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.graph import Network
@@ -46,7 +47,7 @@ def why_not(problem: HeadProblem) -> str:
     return ""
 
 
-def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> HeadResult:
+def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> SearchResult:
     """Maximize the share of members that reach the threshold; see the module."""
     reason = why_not(problem)
     if reason:
@@ -70,7 +71,7 @@ def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> H
     )
     if step.kind != "none" and math.isfinite(step.bound):
         most = Fraction(math.floor(Fraction(step.bound) * count), count)
-        monitor.tighten(max(rounded_up(most), monitor.best_value), step.kind, step.engine)
+        monitor.tighten(max(rounded_up(most), monitor.best_value), step.kind, step.proof)
     message = "" if monitor.closed() else "members are too close to the threshold to be counted."
     return assemble(WAY, problem, monitor, sequence.steps, message)
 

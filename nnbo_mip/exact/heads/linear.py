@@ -21,9 +21,10 @@ from nnbo_mip.exact.heads.sequence import (
     SequenceOptions,
     appended,
 )
-from nnbo_mip.exact.scores.answer import HeadResult, Step, assemble
-from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.scores.answer import assemble
+from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.result import SearchResult, Step
 from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, sum_above
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
@@ -53,7 +54,7 @@ def why_not(problem: HeadProblem) -> str:
     return "the head is no weighted sum of outputs of the network."
 
 
-def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> HeadResult:
+def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> SearchResult:
     """Maximize a linear head; see the module."""
     reason = why_not(problem)
     if reason:
@@ -67,7 +68,7 @@ def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> H
         step = _maximize_moments(problem, problem.head, sequence)
         bound = sum_above(step.bound, problem.head.constant)
     if step.kind != "none":
-        monitor.tighten(max(bound, monitor.best_value), step.kind, step.engine)
+        monitor.tighten(max(bound, monitor.best_value), step.kind, step.proof)
     return assemble(WAY, problem, monitor, sequence.steps)
 
 

@@ -36,10 +36,10 @@ from nnbo_mip.exact.heads import (
 )
 from nnbo_mip.exact.heads.relaxers.choice import Boxed
 from nnbo_mip.exact.heads.sequence import SequenceOptions
-from nnbo_mip.exact.scores.answer import HeadResult, Step, answer, name_of
-from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.scores.answer import answer
+from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
-from nnbo_mip.exact.search.result import EngineResult
+from nnbo_mip.exact.search.result import Proof, SearchResult, Step
 from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
 from nnbo_mip.space.domain import Domain
 
@@ -63,7 +63,7 @@ HURRIED = "time was over before the gap was closed; give more, or a larger gap."
 
 INTERRUPTED = "the search was interrupted."
 
-Sequenced = Callable[[HeadProblem, SequenceOptions, Monitor], HeadResult]
+Sequenced = Callable[[HeadProblem, SequenceOptions, Monitor], SearchResult]
 
 SEQUENCES = (linear, tangents, sandwich, ratio, counting, tree_sums)
 
@@ -98,7 +98,7 @@ class Ways:
             return _why_not_listed(problem.domain) if method == "enumerate" else ""
         if method in ("mip", "enumerate"):
             return (
-                f"no sequence of linear problems gives {name_of(problem.head)} of this belief; "
+                f"no sequence of linear problems gives {problem.head.name} of this belief; "
                 'take "bab" or "auto".'
             )
         return self.boxed.why_not
@@ -116,7 +116,7 @@ def _why_not_listed(domain: Domain) -> str:
     return ""
 
 
-def maximize_head(ways: Ways, options: SequenceOptions, monitor: Monitor) -> HeadResult:
+def maximize_head(ways: Ways, options: SequenceOptions, monitor: Monitor) -> SearchResult:
     """Maximize a head over a domain, and prove it.
 
     Parameters
@@ -134,14 +134,6 @@ def maximize_head(ways: Ways, options: SequenceOptions, monitor: Monitor) -> Hea
     return _Turns(ways, options, monitor).run()
 
 
-@dataclass(frozen=True, eq=False)
-class _Sequence:
-    """What a sequence of linear problems answered."""
-
-    engine: str
-    steps: tuple[Step, ...]
-
-
 class _Turns:
     """The ways in their order, and what they have proven together."""
 
@@ -151,11 +143,11 @@ class _Turns:
         self.search: boxes.HeadBoxSearch | boxes.TreeSearch | None = None
         self.counters: Counter[str] = Counter()
         self.messages: list[str] = []
-        self.proven_by: _Sequence | None = None
+        self.proven_by: SearchResult | None = None
         self.steps: tuple[Step, ...] = ()
-        self.empty: EngineResult | None = None
+        self.empty: SearchResult | None = None
 
-    def run(self) -> HeadResult:
+    def run(self) -> SearchResult:
         for turn in self._plan():
             turn()
             if self.empty is not None:
@@ -189,11 +181,11 @@ class _Turns:
         if not self.search.is_useful:
             return
         result = self.search.advance(count)
-        self.counters.update({k: n for k, n in result.counters.items() if k != "evaluations"})
+        self.counters.update(result.work)
         if result.status == "infeasible":
             self.empty = result
         elif result.kind != "none" and result.bound < self.monitor.bound:
-            self.monitor.tighten(result.bound, result.kind, BOXES)
+            self.monitor.tighten(result.bound, result.kind, result.proof)
             self.proven_by = None
 
     def _whole_sequence(self) -> None:
@@ -208,15 +200,15 @@ class _Turns:
         before = self.monitor.bound
         result = self.sequence(self.problem, self.options, self.monitor)
         self.steps = result.steps
-        self.counters.update({k: n for k, n in result.counters.items() if k != "evaluations"})
+        self.counters.update(result.work)
         if result.message:
             self.messages.append(result.message)
         if result.status == "infeasible":
             self.empty = self.monitor.result(
-                result.engine, -math.inf, result.kind, counters=self.counters
+                result.proof, -math.inf, result.kind, counters=self.counters
             )
         elif self.monitor.bound < before:
-            self.proven_by = _Sequence(result.engine, result.steps)
+            self.proven_by = result
 
     def _relax_once(self) -> None:
         """Bound the whole box once, whatever the clock says, where nobody proved anything."""
@@ -226,11 +218,11 @@ class _Turns:
             boxes.climb_of(self.problem, self.monitor, self.options.seed)
         bound = boxes.bound_of_domain(self.ways.boxed, self.monitor)
         self.counters["boxes"] += 1
-        self.monitor.tighten(max(bound, self.monitor.best_value), "rigorous", BOXES)
+        self.monitor.tighten(max(bound, self.monitor.best_value), "rigorous", Proof(BOXES))
 
     # -- answer -----------------------------------------------------------------------
 
-    def _answer(self) -> HeadResult:
+    def _answer(self) -> SearchResult:
         monitor = self.monitor
         closed = monitor.closed()
         stopped = monitor.should_stop() or any(step.time_limited for step in self.steps)
@@ -238,10 +230,10 @@ class _Turns:
             self.messages.append(INTERRUPTED)
         else:
             self.messages.append(HURRIED if stopped else EXHAUSTED)
-        engine = self.proven_by.engine if self.proven_by else monitor.bound_engine
+        proof = self.proven_by.proof if self.proven_by else monitor.bound_proof
         kind = monitor.bound_kind if math.isfinite(monitor.bound) else "none"
         result = monitor.result(
-            engine or BOXES,
+            proof or Proof(BOXES),
             monitor.bound,
             kind,
             counters=self.counters,

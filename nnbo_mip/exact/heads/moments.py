@@ -18,7 +18,7 @@ import numpy as np
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.heads.sequence import SHARE, Allowance, Outputs, Sequence
 from nnbo_mip.exact.heads.std_floor import proven_floor
-from nnbo_mip.exact.scores.answer import Step
+from nnbo_mip.exact.search.result import Step
 from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.graph import Network

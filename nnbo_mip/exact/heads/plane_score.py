@@ -16,7 +16,8 @@ from nnbo_mip.exact.search.rounding import rounded_up
 from nnbo_mip.scores.base.abstract import MomentHead, RatioHead
 from nnbo_mip.scores.functions.entropy import MaxValueEntropy
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement
-from nnbo_mip.scores.logarithms import LEAST_LOG, LogProbability
+from nnbo_mip.scores.functions.probability import LogProbability
+from nnbo_mip.scores.logarithms import LEAST_LOG
 
 SCORE_ERROR = 2e-12
 """Relative error of a float64 score, generously; see `acquisitions.normal`."""

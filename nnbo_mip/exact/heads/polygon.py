@@ -20,7 +20,7 @@ from fractions import Fraction
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.exact.scores.answer import Step
+from nnbo_mip.exact.search.result import Step
 
 Corner = tuple[Fraction, Fraction]
 

@@ -35,14 +35,14 @@ from nnbo_mip.exact.heads.moments import Plane, RawPlane
 from nnbo_mip.exact.heads.plane_score import SCORE_ERROR, with_threshold_zero
 from nnbo_mip.exact.heads.sandwich import Sandwich, offer_sample, plane_of
 from nnbo_mip.exact.heads.sequence import Sequence, SequenceOptions
-from nnbo_mip.exact.scores.answer import HeadResult, assemble
-from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.scores.answer import assemble
+from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.result import Proof, SearchResult
 from nnbo_mip.exact.search.rounding import rounded_up
 from nnbo_mip.scores.base.abstract import RatioHead
 from nnbo_mip.scores.functions.entropy import MaxValueEntropy
-from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
-from nnbo_mip.scores.logarithms import LogProbability
+from nnbo_mip.scores.functions.probability import LogProbability, ProbabilityOfImprovement
 from nnbo_mip.scores.posteriors.readouts import PlainReadout, SmoothReadout
 
 WAY = "ratio"
@@ -79,7 +79,7 @@ def why_not(problem: HeadProblem) -> str:
     return ""
 
 
-def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> HeadResult:
+def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> SearchResult:
     """Maximize PI or MES; see the module.
 
     Where no positive lower bound of the std is proven, this may end without a proof: the answer
@@ -176,7 +176,7 @@ class _Ratio:
     def _tighten(self, ratio: float, kind: Kind) -> None:
         """Take over a bound on all ratios."""
         score = self._score_above(ratio)
-        self.monitor.tighten(max(score, self.monitor.best_value), kind, WAY)
+        self.monitor.tighten(max(score, self.monitor.best_value), kind, Proof(WAY))
 
     def _score_above(self, ratio: float) -> float:
         """Return a number that is not below the score of a ratio."""

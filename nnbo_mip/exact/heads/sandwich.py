@@ -39,9 +39,10 @@ from nnbo_mip.exact.heads.plane_score import Score
 from nnbo_mip.exact.heads.polygon import Corner, Line, Polygon, as_array
 from nnbo_mip.exact.heads.sequence import Sequence, SequenceOptions
 from nnbo_mip.exact.heads.tangents import SmoothPlane
-from nnbo_mip.exact.scores.answer import HeadResult, assemble, joint_kind
-from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.scores.answer import assemble, joint_kind
+from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.result import Proof, SearchResult
 from nnbo_mip.scores.base.abstract import RatioHead
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.scores.posteriors.readouts import PlainReadout, SmoothReadout
@@ -168,7 +169,8 @@ class Sandwich:
         step = plane.maximize(first, second, lambda _: allowed, level)
         if first == 0.0 and plane.limits[1] < math.inf:
             # Beyond this limit the score is no longer one with convex level sets.
-            step = replace(step, bound=min(step.bound, second * plane.limits[1]))
+            least = min(step.bound, second * plane.limits[1])
+            step = replace(step, found=replace(step.found, bound=least))
         found = None
         if step.x is not None:
             found = plane.coordinates(step.x[None, :])[0]
@@ -184,7 +186,7 @@ class Sandwich:
             return False
         bound = max((self.score.above(corner) for _, _, corner in self.polygon.corners()))
         kind = joint_kind([line.step for line in self.polygon.lines])
-        self.monitor.tighten(max(bound, self.monitor.best_value), kind, WAY)
+        self.monitor.tighten(max(bound, self.monitor.best_value), kind, Proof(WAY))
         return not self.monitor.closed()
 
     def _refined(self, low: Line, high: Line) -> bool:
@@ -278,7 +280,7 @@ def why_not(problem: HeadProblem) -> str:
     return ""
 
 
-def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> HeadResult:
+def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> SearchResult:
     """Maximize EI or log EI; see the module."""
     reason = why_not(problem)
     if reason:

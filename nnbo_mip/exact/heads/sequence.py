@@ -13,16 +13,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.exact.methods import Choices, run
-from nnbo_mip.exact.scores.answer import Step
+from nnbo_mip.exact.methods import run
 from nnbo_mip.exact.search.monitor import Monitor
-from nnbo_mip.exact.search.outcome import settle
+from nnbo_mip.exact.search.options import EngineOptions
 from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.exact.search.result import Step
 from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, rounding_model, sum_above
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.builder import drop_unread_layers
@@ -37,27 +37,19 @@ Allowance = Callable[[float], float]
 
 
 @dataclass(frozen=True)
-class SequenceOptions:
+class SequenceOptions(EngineOptions):
     """How linear problems are solved.
 
     Parameters
     ----------
-    method, solver, formulation, seed
+    method : str
         As in `certify`.
     most_problems : int
         Linear problems after which a sequence ends with what it has.
     """
 
     method: str = "auto"
-    solver: str = "highs"
-    formulation: str = "bigm"
-    seed: int = 0
     most_problems: int = 60
-
-    @property
-    def choices(self) -> Choices:
-        """What engines are told."""
-        return Choices(self.solver, self.formulation, self.seed)
 
 
 class StepMonitor(Monitor):
@@ -188,20 +180,16 @@ class Sequence:
         )
         if whole.best_x is not None:
             monitor.offer(whole.best_x[None, :])
-        result, complaint = run(self.options.method, problem, self.options.choices, monitor)
-        outcome = settle(result, monitor)
-        bound = sum_above(outcome.bound, margin)
+        result, complaint = run(self.options.method, problem, self.options, monitor)
+        found = monitor.settled(result)
         step = Step(
-            weights=weights,
-            value=outcome.value,
-            bound=bound,
-            kind=outcome.kind,
-            engine=outcome.engine,
-            x=monitor.best_x,
-            tangents=tangents,
-            counters=result.counters,
-            time_limited=result.time_limited,
-            message=" ".join(part for part in (result.message, complaint) if part),
+            weights,
+            replace(
+                found,
+                bound=sum_above(found.bound, margin),
+                message=" ".join(part for part in (found.message, complaint) if part),
+            ),
+            tangents,
         )
         self.steps.append(step)
         return step

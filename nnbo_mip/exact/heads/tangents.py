@@ -35,9 +35,10 @@ from nnbo_mip.exact.heads.sequence import (
     SequenceOptions,
     appended,
 )
-from nnbo_mip.exact.scores.answer import HeadResult, Step, assemble
-from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.scores.answer import assemble
+from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.result import SearchResult, Step
 from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, sum_above
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.graph import Network
@@ -251,7 +252,7 @@ def why_not(problem: HeadProblem) -> str:
     return ""
 
 
-def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> HeadResult:
+def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> SearchResult:
     """Maximize a linear head on a smooth readout; see the module."""
     reason = why_not(problem)
     if reason:
@@ -272,7 +273,7 @@ def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> H
         )
         if step.kind != "none":
             bound = max(sum_above(step.bound, head.constant), monitor.best_value)
-            monitor.tighten(bound, step.kind, step.engine)
+            monitor.tighten(bound, step.kind, step.proof)
         if monitor.closed() or step.x is None:
             break
         best = [x for x in (step.x, monitor.best_x) if x is not None]

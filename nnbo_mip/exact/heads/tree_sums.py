@@ -25,10 +25,11 @@ from nnbo_mip.exact.heads.linear import allowance_of
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.mip.emptiness import is_empty
 from nnbo_mip.exact.mip.judge import WITNESS_TOLERANCE
-from nnbo_mip.exact.mip.mip import CLAIM_SHARE
-from nnbo_mip.exact.scores.answer import HeadResult, Step, assemble
-from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.mip.mip import CLAIM_SHARE, proof_of
+from nnbo_mip.exact.scores.answer import assemble
+from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.result import Proof, SearchResult, Step
 from nnbo_mip.exact.search.rounding import sum_above
 from nnbo_mip.exact.trees.cells import TreeCells
 from nnbo_mip.exact.trees.program import TreeProgram, tree_program
@@ -59,7 +60,7 @@ def why_not(problem: HeadProblem) -> str:
     return "the head is no sum over trees; take boxes."
 
 
-def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> HeadResult:
+def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> SearchResult:
     """Maximize a sum over trees; see the module."""
     reason = why_not(problem)
     if reason:
@@ -97,13 +98,13 @@ class _Solve:
         self.nodes = 0
         self.steps: list[Step] = []
 
-    def run(self) -> HeadResult:
+    def run(self) -> SearchResult:
         problem, monitor = self.problem, self.monitor
         domain = problem.domain
         backend = get_backend(self.options.solver)
         ensure_sound(backend)
         if not domain.tighten(domain.lower, domain.upper)[2]:
-            return self._answered(-math.inf, "propagation", "rigorous")
+            return self._answered(-math.inf, Proof("propagation"), "rigorous")
         if monitor.best_x is None:
             climb(problem, self.cells, monitor, self.options.seed)
         scores, constant = leaf_scores(problem)
@@ -115,8 +116,7 @@ class _Solve:
         for presolve in (True, False):
             bound = self._bound(backend, program, presolve)
             if bound is not None:
-                name = f"mip:{backend.name}"
-                return self._answered(sum_above(bound, constant), name, "solver")
+                return self._answered(sum_above(bound, constant), proof_of(backend), "solver")
             if monitor.should_stop():
                 break
         return assemble(WAY, problem, monitor, self.steps, " ".join(self.complaints))
@@ -176,20 +176,20 @@ class _Solve:
         self.nodes += answer.nodes
         return answer
 
-    def _answered(self, bound: float, engine: str, kind: Kind) -> HeadResult:
+    def _answered(self, bound: float, proof: Proof, kind: Kind) -> SearchResult:
         monitor = self.monitor
-        step = Step(
-            weights={"score": 1.0},
+        found = SearchResult(
+            x=monitor.best_x,
             value=monitor.best_value,
             bound=bound,
             kind=kind,
-            engine=engine,
-            x=monitor.best_x,
+            proof=proof,
             counters={} if bound == -math.inf else {"nodes": self.nodes},
             time_limited=monitor.should_stop(),
             message=" ".join(self.complaints),
         )
+        step = Step({"score": 1.0}, found)
         self.steps.append(step)
         if math.isfinite(bound):
-            monitor.tighten(max(bound, monitor.best_value), step.kind, step.engine)
+            monitor.tighten(max(bound, monitor.best_value), step.kind, step.proof)
         return assemble(WAY, self.problem, monitor, self.steps)

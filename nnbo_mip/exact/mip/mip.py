@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from nnbo_mip.core.errors import InputError, SolverError
-from nnbo_mip.core.terms import Kind
+from nnbo_mip.core.terms import Kind, Measure
 from nnbo_mip.exact.backends.base import DEFAULT, Backend, Hooks, SolverAnswer, SolveRequest
 from nnbo_mip.exact.backends.catalogue import get_backend, second_opinions
 from nnbo_mip.exact.backends.selftest import ensure_sound
@@ -25,9 +25,10 @@ from nnbo_mip.exact.formulation import Encoding, encode
 from nnbo_mip.exact.formulation.encoding import PARTITION_GROUPS, TEXTBOOK_CONSTANT
 from nnbo_mip.exact.mip.judge import Judge, Verdict
 from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.options import EngineOptions
 from nnbo_mip.exact.search.primal import climb
 from nnbo_mip.exact.search.problem import Problem
-from nnbo_mip.exact.search.result import EngineResult, gap_closed
+from nnbo_mip.exact.search.result import Proof, SearchResult
 
 ENGINE = "mip"
 
@@ -40,19 +41,16 @@ CLAIM_SHARE = 0.5
 LONE_CLAIM_SHARE = 0.9
 """The same where there is nothing to prove: some time is for handing the claim over."""
 
-Prover = Callable[[Problem, Monitor], EngineResult]
+Prover = Callable[[Problem, Monitor], SearchResult]
 
 
 @dataclass(frozen=True)
-class MipOptions:
+class MipOptions(EngineOptions):
     """Options of the mixed-integer engine.
 
     Parameters
     ----------
-    solver : str
-        Name of a backend.
-    formulation : {"bigm", "naive", "partition", "sos1"}
-    threads, seed : int
+    threads : int
         Handed to the solver.
     presolve : bool
         Whether the solver may simplify the program first.
@@ -64,10 +62,7 @@ class MipOptions:
         Receives the solver's log.
     """
 
-    solver: str = DEFAULT
-    formulation: str = "bigm"
     threads: int = 1
-    seed: int = 0
     presolve: bool = True
     constant: float = TEXTBOOK_CONSTANT
     groups: int = PARTITION_GROUPS
@@ -87,7 +82,7 @@ def solve(
     monitor: Monitor,
     preactivation_bounds: Sequence[LayerBounds] | None = None,
     prover: Prover | None = None,
-) -> EngineResult:
+) -> SearchResult:
     """Maximize f over the domain through a mixed-integer program.
 
     Parameters
@@ -103,6 +98,11 @@ def solve(
     backend = get_backend(options.solver)
     ensure_sound(backend)
     return _MipSearch(problem, options, monitor, backend).run(preactivation_bounds, prover)
+
+
+def proof_of(backend: Backend) -> Proof:
+    """Return the proof by a mixed-integer program that a solver solved."""
+    return Proof(ENGINE, backend.name, backend.version())
 
 
 class _News:
@@ -146,7 +146,7 @@ class _MipSearch:
         self.counters: Counter[str] = Counter()
         self.complaints: list[str] = []
 
-    def run(self, known: Sequence[LayerBounds] | None, prover: Prover | None) -> EngineResult:
+    def run(self, known: Sequence[LayerBounds] | None, prover: Prover | None) -> SearchResult:
         domain, monitor = self.problem.domain, self.monitor
         if not domain.tighten(domain.lower, domain.upper)[2]:
             return self._result(-math.inf, "rigorous", None)
@@ -193,7 +193,7 @@ class _MipSearch:
 
     def _prove(
         self, encoding: Encoding, bounds: Sequence[LayerBounds], root: float
-    ) -> EngineResult:
+    ) -> SearchResult:
         best, author = root, None
         kind: Kind = "rigorous"
         judge = Judge(encoding, self.monitor, self.options.seed)
@@ -284,7 +284,7 @@ class _MipSearch:
         start = None
         if monitor.best_x is not None and cutoff is None:
             start = judge.encoding.complete(monitor.best_x)
-        news = _News(monitor, f"{ENGINE}:{backend.name}", inflation, self.counters["nodes"])
+        news = _News(monitor, str(Proof(ENGINE, backend.name)), inflation, self.counters["nodes"])
         hooks = Hooks(
             should_stop=monitor.should_stop,
             interrupt=monitor.interrupt,
@@ -312,11 +312,11 @@ class _MipSearch:
     # -- the answer -------------------------------------------------------------------
 
     def _closes(self, bound: float) -> bool:
-        return gap_closed(self.monitor.best_value, bound, self.monitor.gap)
+        return Measure.NATURAL.closes(self.monitor.best_value, bound, self.monitor.gap)
 
-    def _result(self, bound: float, kind: Kind, author: Backend | None) -> EngineResult:
+    def _result(self, bound: float, kind: Kind, author: Backend | None) -> SearchResult:
         return self.monitor.result(
-            ENGINE if author is None else f"{ENGINE}:{author.name}",
+            Proof(ENGINE) if author is None else proof_of(author),
             bound,
             kind,
             counters=self.counters,

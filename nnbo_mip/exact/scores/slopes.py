@@ -6,7 +6,7 @@ import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import UnsupportedError
-from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.problem import Problem
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.base.abstract import MemberHead, MomentHead

@@ -14,8 +14,8 @@ import numpy as np
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.progress import Progress, ProgressCallback
 from nnbo_mip.core.terms import Kind, Status
-from nnbo_mip.exact.search.problem import Question
-from nnbo_mip.exact.search.result import EngineResult, cutoff, gap_closed
+from nnbo_mip.exact.search.problem import OptimizationProblem
+from nnbo_mip.exact.search.result import Proof, SearchResult
 
 REPORT_INTERVAL = 0.2
 """Seconds between two calls of the progress callback."""
@@ -29,7 +29,7 @@ class Monitor:
 
     Parameters
     ----------
-    problem : Question
+    problem : OptimizationProblem
         What is maximized; candidates are evaluated and checked against it.
     gap : float
         The gap at which the search may stop.
@@ -41,7 +41,7 @@ class Monitor:
 
     def __init__(
         self,
-        problem: Question,
+        problem: OptimizationProblem,
         gap: float,
         time_limit: float = math.inf,
         callback: ProgressCallback | None = None,
@@ -52,7 +52,7 @@ class Monitor:
         self.best_value = -math.inf
         self.bound = math.inf
         self.bound_kind: Kind = "none"
-        self.bound_engine = ""
+        self.bound_proof: Proof | None = None
         self.evaluations = 0
         self._callback = callback
         self._started = time.perf_counter()
@@ -85,21 +85,21 @@ class Monitor:
     @property
     def cutoff(self) -> float:
         """Regions that are proven not to exceed this level need no further search."""
-        return cutoff(self.best_value, self.gap, self.problem.measure)
+        return self.problem.measure.cutoff(self.best_value, self.gap)
 
     # -- bound ------------------------------------------------------------------------
 
-    def tighten(self, bound: float, kind: Kind, engine: str) -> None:
+    def tighten(self, bound: float, kind: Kind, proof: Proof) -> None:
         """Keep a proven upper bound on f over the whole domain if it is the best so far."""
         if bound < self.bound:
-            self.bound, self.bound_kind, self.bound_engine = bound, kind, engine
+            self.bound, self.bound_kind, self.bound_proof = bound, kind, proof
 
     def closed(self) -> bool:
         """Whether the gap between the best value and the best bound is closed."""
         return self._closes(self.bound)
 
     def _closes(self, bound: float) -> bool:
-        return gap_closed(self.best_value, bound, self.gap, self.problem.measure)
+        return self.problem.measure.closes(self.best_value, bound, self.gap)
 
     # -- stopping ---------------------------------------------------------------------
 
@@ -185,10 +185,12 @@ class Monitor:
             )
         )
 
-    def too_large(self, engine: str) -> EngineResult:
+    # -- answers ----------------------------------------------------------------------
+
+    def too_large(self, engine: str) -> SearchResult:
         """Decline to prove anything about a network whose magnitudes reach overflow."""
         return self.result(
-            engine,
+            Proof(engine),
             math.inf,
             "none",
             counters={},
@@ -197,19 +199,19 @@ class Monitor:
 
     def result(
         self,
-        engine: str,
+        proof: Proof,
         bound: float,
         kind: Kind,
         *,
         counters: Mapping[str, int],
         stopped: bool = False,
         message: str = "",
-    ) -> EngineResult:
-        """Assemble an engine's answer from the incumbent and the bound it proved itself.
+    ) -> SearchResult:
+        """Assemble an answer from the incumbent and a bound.
 
         Parameters
         ----------
-        engine : str
+        proof : Proof
             Who proved `bound`.
         bound : float
             Proven upper bound on f over the domain; ``-inf`` if it is proven empty.
@@ -223,23 +225,45 @@ class Monitor:
             A sentence for the user.
         """
         status: Status
+        gap = math.inf
         if kind == "none":
             bound, status = math.inf, "heuristic"
         elif self.best_x is None and bound == -math.inf:
-            status = "infeasible"
+            status, gap = "infeasible", math.nan
         else:
             # A pass at an admissible point is a lower bound on the float maximum, and the
             # promise "bound >= value" is kept even where the proof is tighter by an ulp.
             bound = max(float(bound), self.best_value)
             status = "optimal" if self._closes(bound) else "feasible"
-        return EngineResult(
+            gap = self.problem.measure.gap(self.best_value, bound)
+        return SearchResult(
             x=self.best_x,
             value=self.best_value,
             bound=bound,
             kind=kind,
             status=status,
-            engine=engine,
+            gap=gap,
+            proof=proof,
             counters={**counters, "evaluations": self.evaluations},
             time_limited=stopped,
             message=message,
+        )
+
+    def settled(self, result: SearchResult) -> SearchResult:
+        """Return an engine's answer with the best value and bound that anybody told of."""
+        if result.status == "infeasible" and self.best_x is None:
+            return result
+        bound, kind, proof = result.bound, result.kind, result.proof
+        if result.status == "infeasible" or kind == "none":
+            bound = math.inf
+        if self.bound_kind != "none" and self.bound < bound:
+            assert self.bound_proof is not None
+            bound, kind, proof = self.bound, self.bound_kind, self.bound_proof
+        return self.result(
+            proof,
+            bound,
+            "none" if bound == math.inf else kind,
+            counters=result.counters,
+            stopped=result.time_limited,
+            message=result.message,
         )

@@ -18,7 +18,7 @@ from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.search.linear import LinearProgram
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.primal_holes import boxes_beside, climb_beside
-from nnbo_mip.exact.search.problem import Problem, Question
+from nnbo_mip.exact.search.problem import OptimizationProblem, Problem
 from nnbo_mip.network.graph.affine import dense
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.space.sampling import sample
@@ -53,7 +53,7 @@ class Ascendable(Protocol):
         """Return values (n,) and gradients (n, d) at points (n, d)."""
 
 
-class Climbable(Ascendable, Question, Protocol):
+class Climbable(Ascendable, OptimizationProblem, Protocol):
     """What can be climbed: a network's output, or a function of several."""
 
     @property

@@ -17,8 +17,8 @@ from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.space.domain import Domain
 
 
-class Question(Protocol):
-    """What a `Monitor` has to know of what is maximized."""
+class OptimizationProblem(Protocol):
+    """A function over a domain, as far as a `Monitor` has to know it."""
 
     @property
     def domain(self) -> Domain:

@@ -24,7 +24,7 @@ import numpy as np
 from nnbo_mip.core.arrays import FloatArray, IntArray
 from nnbo_mip.exact.heads.relaxers.moments import scores_below
 from nnbo_mip.exact.scores.level_lines import level_lines
-from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, shares_above
 from nnbo_mip.exact.trees.cells import TreeCells
 from nnbo_mip.exact.trees.kernel import largest_sums, leaf_ranges

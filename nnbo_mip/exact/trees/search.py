@@ -21,10 +21,10 @@ from nnbo_mip.exact.backends.base import DEFAULT
 from nnbo_mip.exact.branching.boxes import ENGINE, BoxOptions
 from nnbo_mip.exact.branching.frontier import Frontier
 from nnbo_mip.exact.mip.emptiness import is_empty
-from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.primal import exchanges
-from nnbo_mip.exact.search.result import EngineResult
+from nnbo_mip.exact.search.result import Proof, SearchResult
 from nnbo_mip.exact.trees.cells import TreeCells
 from nnbo_mip.exact.trees.scores import TreeScores
 from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
@@ -81,7 +81,7 @@ class TreeSearch:
         """The largest bound of any box, settled or open."""
         return max(self.settled, self.frontier.largest_bound())
 
-    def advance(self, count: int) -> EngineResult:
+    def advance(self, count: int) -> SearchResult:
         """Bound up to `count` more boxes; the counters of the answer are those of this call."""
         monitor, frontier = self.monitor, self.frontier
         if len(frontier) and monitor.best_x is None:
@@ -102,7 +102,9 @@ class TreeSearch:
             if monitor.wants_report():
                 monitor.report(ENGINE, self.bound, boxes=self.boxes, open=len(frontier))
         counters = {"boxes": self.boxes - before}
-        return monitor.result(ENGINE, self.bound, self.kind, counters=counters, stopped=stopped)
+        return monitor.result(
+            Proof(ENGINE), self.bound, self.kind, counters=counters, stopped=stopped
+        )
 
     def bound_once(self) -> float:
         """Return the bound of the whole box."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from nnbo_mip.core.errors import InputError, MethodError
+from nnbo_mip.exact.search.result import Proof, SearchResult
 from nnbo_mip.lab.peers.base import AskTell, MethodTask
 from nnbo_mip.lab.peers.catalogue import registry as peers
 from nnbo_mip.lab.peers.entry import function_of
@@ -51,13 +53,14 @@ class Outside:
         point = self._admissible(x)
         fit_seconds = float(getattr(self._made, "fit_seconds", 0.0))
         # No model of ours chose it, and nothing is proven of it.
-        return point, Suggestion(
-            x=point,
+        found = SearchResult(
             status="heuristic",
-            engine=self._label,
-            seconds=seconds - fit_seconds,
-            fit_seconds=fit_seconds,
+            value=math.nan,
+            proof=Proof(self._label),
             message=str(getattr(self._made, "message", "")),
+        )
+        return point, Suggestion(
+            x=point, found=found, seconds=seconds - fit_seconds, fit_seconds=fit_seconds
         )
 
     def tell(self, x: Any, y: float) -> None:

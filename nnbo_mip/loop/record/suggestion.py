@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import FileFormatError, InputError
 from nnbo_mip.core.outward import text_above
-from nnbo_mip.core.terms import Kind, Status
+from nnbo_mip.exact.search.result import HasResult, Proof, SearchResult
 from nnbo_mip.loop.record.plain import number_in, number_out, point_in, point_out
 from nnbo_mip.loop.record.region_box import RegionBox
 from nnbo_mip.maximizers.base.proposal import Proposal
@@ -24,36 +23,58 @@ if TYPE_CHECKING:
     from nnbo_mip.exact.certificates.certificate import Certificate
     from nnbo_mip.exact.check import CheckResult
 
-SuggestionStatus: TypeAlias = Status | Literal["initial"]
+OF_SEARCH = (
+    "status",
+    "value",
+    "bound",
+    "gap",
+    "kind",
+    "counters",
+    "time_limited",
+    "message",
+)
+"""What the journal keeps of the search result under its own name, beside `engine` and `head`."""
+
+OF_STEP = (
+    "x",
+    "maximizer",
+    "mean",
+    "std",
+    "c",
+    "eps",
+    "doublings",
+    "region",
+    "seconds",
+    "fit_seconds",
+    "evaluations",
+    "z",
+)
+"""What it keeps of the rest."""
+
+KEPT = (*OF_SEARCH, "engine", "head", *OF_STEP)
+
+NUMBERS = ("value", "bound", "gap", "mean", "std", "c", "eps", "seconds", "fit_seconds")
+"""Infinities and NaN among them are written as texts."""
 
 
 @dataclass(frozen=True, eq=False)
-class Suggestion:
+class Suggestion(HasResult):
     """A point to evaluate, and what was proven of it.
 
     Parameters
     ----------
     x : array (d,) or dict
         In the user's units: an array for a box, a dict for named dimensions.
-    z : (e,) array or None
-        The point of the embedding whose image x is; value, bound, gap, mean, std and the
-        certificate are then about the embedding's box, [-1, 1]^e. None without an embedding.
-    status : {"initial", "optimal", "feasible", "heuristic"}
-        ``initial``: a point that no model chose; the others as in `Proposal`.
+    found : SearchResult
+        Score, bound, gap and work, of what `x` is encoded to, without the point itself, which is
+        `x`. Its status is ``initial`` for a point that no model chose, whose score is NaN. Read
+        them as `value`, `bound`, `gap`, `status`, `head`, `message`, ….
     number : int
         Of the suggestion in its run, from 0.
     key : str
         Its name in the journal.
-    value : float
-        Score at `x`; NaN where no model chose it.
-    bound : float
-        No admissible point scores above it; ``+inf`` where nothing was proven.
-    gap : float
-        Distance of value and bound, as in `Proposal`.
-    kind : {"rigorous", "solver", "none"}
-        How `bound` was proven.
-    engine, head, maximizer : str
-        Who proved it, what was scored, who was asked.
+    maximizer : str
+        Who was asked.
     mean, std : float
         What the model expects at `x`, in the user's units and direction: the middle, and half the
         width of the band of one deviation to either side; NaN where it does not say.
@@ -69,12 +90,9 @@ class Suggestion:
         Wall time of the maximization, and of the training before it.
     evaluations : int
         Points at which the score was computed.
-    counters : mapping of str to int
-        Other work.
-    time_limited : bool
-        Whether wall time ended the search, so that another run may end elsewhere.
-    message : str
-        One sentence or more for the user; empty when there is nothing to add.
+    z : (e,) array or None
+        The point of the embedding whose image x is; value, bound, gap, mean, std and the
+        certificate are then about the embedding's box, [-1, 1]^e. None without an embedding.
     certificate_text : str
         JSON of the certificate, empty without one.
     proposal : Proposal or None
@@ -83,15 +101,9 @@ class Suggestion:
     """
 
     x: Any
-    status: SuggestionStatus
+    found: SearchResult
     number: int = 0
     key: str = ""
-    value: float = math.nan
-    bound: float = math.inf
-    gap: float = math.inf
-    kind: Kind = "none"
-    engine: str = ""
-    head: str = ""
     maximizer: str = ""
     mean: float = math.nan
     std: float = math.nan
@@ -102,18 +114,20 @@ class Suggestion:
     seconds: float = 0.0
     fit_seconds: float = 0.0
     evaluations: int = 0
-    counters: Mapping[str, int] = field(default_factory=dict)
-    time_limited: bool = False
-    message: str = ""
     z: FloatArray | None = None
     certificate_text: str = field(default="", repr=False)
     proposal: Proposal | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "counters", MappingProxyType(dict(self.counters)))
         for point in (self.x, self.z):
             if isinstance(point, np.ndarray):
                 point.setflags(write=False)
+
+    @staticmethod
+    def initial(x: Any, z: FloatArray | None = None, message: str = "") -> Suggestion:
+        """Return a point that no model chose."""
+        found = SearchResult(status="initial", value=math.nan, message=message)
+        return Suggestion(x=x, z=z, found=found)
 
     @property
     def is_initial(self) -> bool:
@@ -142,30 +156,33 @@ class Suggestion:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the journal keeps, JSON-able: all but number, key and proposal."""
-        plain: dict[str, Any] = {name: getattr(self, name) for name in _KEPT}
-        plain |= {name: number_out(plain[name]) for name in _NUMBERS}
+        plain: dict[str, Any] = {name: getattr(self, name) for name in KEPT}
+        plain |= {name: number_out(plain[name]) for name in NUMBERS}
         plain |= {"x": point_out(self.x), "counters": dict(self.counters)}
         plain["z"] = None if self.z is None else self.z.tolist()
         plain["region"] = None if self.region is None else self.region.to_dict()
-        text = plain.pop("certificate_text")
+        text = self.certificate_text
         return plain | {"certificate": json.loads(text) if text else None}
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any], number: int, key: str) -> Suggestion:
         """Make the suggestion that `to_dict` described."""
         try:
-            plain = {name: stored[name] for name in _KEPT if name != "certificate_text"}
-            plain |= {name: number_in(plain[name]) for name in _NUMBERS}
+            plain = {name: stored[name] for name in KEPT}
+            plain |= {name: number_in(plain[name]) for name in NUMBERS}
             certificate = stored["certificate"]
         except (KeyError, TypeError) as error:
             raise FileFormatError(f"a stored suggestion lacks {error}.") from error
+        found = {name: plain.pop(name) for name in OF_SEARCH}
+        proof, score = Proof.stored(plain.pop("engine")), plain.pop("head")
         text = "" if certificate is None else json.dumps(certificate)
         plain |= {"x": point_in(plain["x"]), "certificate_text": text}
         if plain["z"] is not None:
             plain["z"] = point_in(plain["z"])
         if plain["region"] is not None:
             plain["region"] = RegionBox.from_dict(plain["region"])
-        return cls(**plain, number=number, key=key)
+        result = SearchResult(**found, proof=proof, score=score)
+        return cls(**plain, found=result, number=number, key=key)
 
     def __str__(self) -> str:
         lines = [f"x = {point_out(self.x)}"]
@@ -182,11 +199,3 @@ class Suggestion:
             lines.append(f"  fit {self.fit_seconds:.2f} s, {self.maximizer} {self.seconds:.2f} s")
         lines.append(f"  status  {self.status}{': ' + self.message if self.message else ''}")
         return "\n".join(lines)
-
-
-_KEPT = tuple(
-    entry.name for entry in fields(Suggestion) if entry.name not in ("number", "key", "proposal")
-)
-
-_NUMBERS = tuple(entry.name for entry in fields(Suggestion) if entry.type == "float")
-"""Infinities and NaN among them are written as texts."""

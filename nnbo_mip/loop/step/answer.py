@@ -8,34 +8,21 @@ are those of the point of the embedding, which the journal keeps.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
 from nnbo_mip.acquisitions.base.scorer import Scorer
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.terms import Measure, Status
-from nnbo_mip.exact.search.result import gap_closed
+from nnbo_mip.exact.search.result import SearchResult
 from nnbo_mip.loop.policies.escape import Escaped
 from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.loop.warps.warping import Outward, as_floats
-from nnbo_mip.maximizers.base.proposal import Proposal
-from nnbo_mip.maximizers.base.sought import Sought
 from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.space.embedded.embedded_space import EmbeddedSpace, SearchSpace
 from nnbo_mip.surrogates.base.abstract import Belief, Capability
 
 OPENED = "the gap was closed at a point that x is rounded from."
-
-
-@dataclass(frozen=True)
-class Scored:
-    """Score, bound, gap and status of a point."""
-
-    value: float
-    bound: float
-    gap: float
-    status: Status
 
 
 def suggested(
@@ -69,22 +56,17 @@ def suggested(
     x = space.decode(proposal.x)
     z = proposal.x if isinstance(space, EmbeddedSpace) else None
     place = space.encode(x)[0] if z is None else z
-    scored = Scored(proposal.value, proposal.bound, proposal.gap, proposal.status)
+    found = proposal.found
     if scorer is not None and not np.array_equal(place, proposal.x):
-        scored = _scored(proposal, Target(scorer, space.model()), place, gap)
-    said = "" if scored.status == proposal.status else OPENED
+        found = _scored(found, Target(scorer, space.model()), place, gap)
+    said = "" if found.status == proposal.status else OPENED
+    message = " ".join(part for part in (proposal.message, escaped.message, said) if part)
     mean, std = _expected(belief, place[None], outward)
     certificate = proposal.certificate
     return Suggestion(
         x=x,
         z=z,
-        status=scored.status,
-        value=scored.value,
-        bound=scored.bound,
-        gap=scored.gap,
-        kind=proposal.kind,
-        engine=proposal.engine,
-        head=proposal.head,
+        found=replace(found, x=None, steps=(), message=message, time_limited=False),
         maximizer=proposal.maximizer,
         mean=sign * mean,
         std=std,
@@ -92,8 +74,6 @@ def suggested(
         eps=escaped.eps,
         doublings=escaped.doublings,
         evaluations=proposal.evaluations,
-        counters=proposal.counters,
-        message=" ".join(part for part in (proposal.message, escaped.message, said) if part),
         certificate_text="" if certificate is None else certificate.to_json(),
         proposal=proposal,
     )
@@ -113,25 +93,26 @@ def _expected(belief: Belief, place: FloatArray, outward: Outward) -> tuple[floa
     return middle, 0.5 * (high - low)
 
 
-def _scored(proposal: Proposal, target: Target, place: FloatArray, gap: float) -> Scored:
+def _scored(found: SearchResult, target: Target, place: FloatArray, gap: float) -> SearchResult:
     """Return what is true of the point (k,) that the user's x is encoded to.
 
     A rounding may lead out of the set that the bound is about, out of a region or nearer to a known
     point, and the score above the bound. That score is the bound then: larger, so proven as well.
     """
-    sought = Sought(target)
-    compared = sought.value(place)
-    in_logarithms = proposal.head.startswith("log")
+    searched, measure = target.searched, target.measure
+    in_logarithms = searched.is_logarithm and found.score == searched.name
+    compared = target.value(place)
     value = compared if in_logarithms else float(target.score(place[None, :])[0])
-    bound = max(proposal.bound, value)
-    if sought.measure is not Measure.LOGARITHM:
-        apart = bound - value
-        closed = gap_closed(value, bound, gap, sought.measure)
+    bound = highest = max(found.bound, value)
+    if not searched.is_logarithm:
+        compared = value
     else:
-        most = bound if in_logarithms else math.log(bound) if bound > 0.0 else -math.inf
-        apart = max(most - compared, 0.0)
-        closed = apart <= gap
-    status = proposal.status
-    if status == "optimal" and not closed:
+        if not in_logarithms:
+            highest = math.log(bound) if bound > 0.0 else -math.inf
+        highest = max(highest, compared)
+    status = found.status
+    if status == "optimal" and not measure.closes(compared, highest, gap):
         status = "feasible"
-    return Scored(value, bound, apart, status)
+    return replace(
+        found, value=value, bound=bound, gap=measure.gap(compared, highest), status=status
+    )

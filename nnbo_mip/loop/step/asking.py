@@ -124,7 +124,7 @@ class Asking:
     def _initial(self, z: FloatArray, stage: Stage, message: str = "") -> Event:
         x = self._search.decode(z)
         embedded = z if isinstance(self._search, EmbeddedSpace) else None
-        suggestion = Suggestion(x=x, z=embedded, status="initial", message=message)
+        suggestion = Suggestion.initial(x, embedded, message)
         return asked(suggestion.to_dict(), stage.to_dict())
 
     def _extra(self, state: State, stage: Stage, message: str) -> Event:

@@ -181,11 +181,16 @@ class Step:
             self._sample.outward,
             self._gap,
         )
+        remarks = self._remarks(suggestion.message)
+        found = replace(
+            suggestion.found,
+            time_limited=self._hurried,
+            message=" ".join(part for part in remarks if part),
+        )
         suggestion = replace(
             suggestion,
+            found=found,
             region=self._region,
-            time_limited=self._hurried,
-            message=" ".join(part for part in self._remarks(suggestion.message) if part),
             seconds=time.perf_counter() - self._fitted,
             fit_seconds=self._fitted - self._started,
         )

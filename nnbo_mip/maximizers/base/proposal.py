@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError
-from nnbo_mip.core.terms import Kind, Status
+from nnbo_mip.exact.search.result import HasResult, SearchResult
 from nnbo_mip.scores.objective import Objective
 
 if TYPE_CHECKING:
@@ -23,73 +19,40 @@ SHOWN_COORDINATES = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Proposal:
+class Proposal(HasResult):
     """The best point found for an acquisition, with its proof.
 
     Parameters
     ----------
-    x : (d,) array or None
-        In the belief's coordinates; None where no admissible point was found.
-    value : float
-        Score at `x`, evaluated alone in float64.
-    bound : float
-        No admissible point scores above it; ``+inf`` without a proof.
-    gap : float
-        ``log(bound) - log(value)`` for EI, PI and their logarithms, else ``bound - value``.
-    status : {"optimal", "feasible", "heuristic", "infeasible"}
-        ``optimal``: the gap is closed; ``feasible``: proven, but not closed; ``heuristic``:
-        nothing is proven; ``infeasible``: there is no admissible point.
-    kind : {"rigorous", "solver", "none"}
-        How `bound` was proven.
-    engine : str
-        Who proved it.
-    head : str
-        What `value` and `bound` are: ei and pi below 1e-12 are answered as ``logei``, ``logpi``,
-        whose values are at least -1e9.
+    found : SearchResult
+        The point in the belief's coordinates, its score, what was proven, and the work done
+        beside evaluations. Read them as `x`, `value`, `bound`, `gap`, `status`, ….
     maximizer : str
         Who was asked.
     seconds : float
         Wall time.
     evaluations : int
         Points at which the score was computed.
-    counters : mapping of str to int
-        Other work: boxes, nodes, linear problems, ….
-    time_limited : bool
-        Whether wall time ended the search, so that another run may end elsewhere.
     interrupted : bool
         Whether somebody pressed Ctrl-C.
-    message : str
-        One sentence for the user; empty when there is nothing to add.
     certificate : Certificate or None
         What was proven, to be stored and checked again; None for heuristics.
     objective : Objective or None
         The function that the certificate is about.
     """
 
-    x: FloatArray | None
-    value: float
-    bound: float
-    gap: float
-    status: Status
-    kind: Kind
-    engine: str
-    head: str
+    found: SearchResult
     maximizer: str
     seconds: float
     evaluations: int
-    counters: Mapping[str, int] = field(default_factory=dict)
-    time_limited: bool = False
     interrupted: bool = False
-    message: str = ""
     certificate: Certificate | None = None
     objective: Objective | None = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "counters", MappingProxyType(dict(self.counters)))
-        if self.x is not None:
-            x = np.array(self.x, dtype=np.float64)
-            x.setflags(write=False)
-            object.__setattr__(self, "x", x)
+    @property
+    def x(self) -> FloatArray | None:
+        """The point (d,); None where no admissible one was found."""
+        return self.found.x
 
     def check(self, time_limit: float = 60.0, seed: int = 0) -> CheckResult:
         """Prove the certificate's claim again, by other code than made it."""

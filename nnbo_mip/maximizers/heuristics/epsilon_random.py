@@ -71,7 +71,7 @@ class EpsilonRandom(Maximizer):
         without_starts = replace(limited, starts=np.empty((0, target.dimension)))
         found = Random(evaluations=1).maximize(target, without_starts)
         said = SAID if found.x is not None else found.message
-        return replace(found, maximizer=self.name, message=said)
+        return replace(found, maximizer=self.name, found=replace(found.found, message=said))
 
     @property
     def _inner(self) -> Maximizer:

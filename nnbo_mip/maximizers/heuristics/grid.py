@@ -93,7 +93,7 @@ class Grid(Heuristic):
         if known is None:
             self._learn(search, points, head)
         else:
-            search.keep(points, search.sought.finite(head.score(*known)))
+            search.keep(points, search.target.finite(head.score(*known)))
 
     def _learn(self, search: Search, points: FloatArray, head: MomentHead) -> None:
         """Score the grid and remember its means and stds."""
@@ -101,7 +101,7 @@ class Grid(Heuristic):
         means, stds = [], []
         for batch in search.affordable(points):
             mean, std = belief.predict(batch, return_std=True)
-            search.keep(batch, search.sought.finite(head.score(mean, std)))
+            search.keep(batch, search.target.finite(head.score(mean, std)))
             means.append(mean)
             stds.append(std)
         self.memory.keep(belief, points, np.concatenate(means), np.concatenate(stds))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.checks import check_count
 from nnbo_mip.core.terms import Measure
-from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.primal import best_distinct, climb_regions, gradient_ascent
 from nnbo_mip.exact.search.primal_holes import climb_beside
 from nnbo_mip.exact.search.problem import Problem

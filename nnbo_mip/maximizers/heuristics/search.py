@@ -9,17 +9,17 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.core.progress import ProgressCallback
-from nnbo_mip.core.terms import Status
-from nnbo_mip.exact.scores.answer import SMALLEST_SCORE, name_of
+from nnbo_mip.exact.scores.answer import SMALLEST_SCORE
 from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.result import Proof, SearchResult
 from nnbo_mip.maximizers.base.proposal import Proposal
-from nnbo_mip.maximizers.base.sought import Sought
 from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.space.domain import Domain
@@ -69,13 +69,12 @@ class Search:
         self.target = target
         self.evaluations = 0
         self.counters: Counter[str] = Counter()
-        self.sought = Sought(target)
-        self.monitor = Monitor(self.sought, 0.0, time_limit, callback)
+        self.monitor = Monitor(target, 0.0, time_limit, callback)
         self.vain = ""
         """Of what no point is admissible, to be said in the answer; empty where some are."""
 
         self._most = evaluations
-        self._raw = not log and self.head != target.scorer.head
+        self._raw = not log and self.head != target.head
         self._time_limited = False
 
     @property
@@ -86,7 +85,7 @@ class Search:
     @property
     def head(self) -> Head:
         """The head by which points are compared: log EI for EI, log PI for PI."""
-        return self.sought.head
+        return self.target.searched
 
     @property
     def left(self) -> int:
@@ -101,14 +100,14 @@ class Search:
         A batch of `late` points is scored even if time is up: it went into drawing them.
         """
         batches = self.affordable(points, late)
-        found = [self.keep(batch, self.sought.values(batch)) for batch in batches]
+        found = [self.keep(batch, self.target.values(batch)) for batch in batches]
         return self._shown(np.concatenate([np.empty(0), *found]))
 
     def values_and_gradients(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Score points (n, d) as `values` does, with gradients (n, d)."""
         values, gradients = [np.empty(0)], [np.empty((0, points.shape[1]))]
         for batch in self.affordable(points):
-            scores, slopes = self.sought.values_and_gradients(batch)
+            scores, slopes = self.target.values_and_gradients(batch)
             values.append(self.keep(batch, scores))
             gradients.append(slopes)
         shown, slopes = self._shown(np.concatenate(values)), np.concatenate(gradients)
@@ -172,38 +171,37 @@ class Search:
 
     def proposal(self) -> Proposal:
         """Return the best point, its score computed alone."""
-        x, value, head = self.monitor.best_x, -math.inf, self.target.scorer.head
-        name, gap, bound = name_of(head), math.inf, math.inf
-        status: Status = "heuristic"
-        message = ""
-        if x is not None:
-            value = float(self.target.score(x[None, :])[0])
-            if self.head != head and value < SMALLEST_SCORE:
-                name = f"log{name}"
-            if name.startswith("log"):
-                value = self.sought.value(x)
-            message = self._said_of_vain()
+        found = SearchResult(
+            x=self.monitor.best_x,
+            proof=Proof(self.name),
+            score=self.target.head.name,
+            counters=self.counters,
+            time_limited=self._time_limited,
+        )
+        if found.x is not None:
+            found = self._scored(found, found.x)
         elif is_empty(self.domain):
-            status, bound, gap = "infeasible", -math.inf, math.nan
+            found = replace(found, status="infeasible", bound=-math.inf, gap=math.nan)
         else:
-            message = "no admissible point was found; relax a constraint or widen a bound."
+            said = "no admissible point was found; relax a constraint or widen a bound."
+            found = replace(found, message=said)
         return Proposal(
-            x=x,
-            value=value,
-            bound=bound,
-            gap=gap,
-            status=status,
-            kind="none",
-            engine=self.name,
-            head=name,
+            found=found,
             maximizer=self.name,
             seconds=self.monitor.seconds(),
             evaluations=self.evaluations,
-            counters=self.counters,
-            time_limited=self._time_limited,
             interrupted=self.monitor.interrupted,
-            message=message,
         )
+
+    def _scored(self, found: SearchResult, x: FloatArray) -> SearchResult:
+        """Return a result with the score of its point, as a logarithm where it is tiny."""
+        head, searched = self.target.head, self.target.searched
+        value, name = float(self.target.score(x[None, :])[0]), head.name
+        if searched != head and value < SMALLEST_SCORE:
+            name = searched.name
+        if head.is_logarithm or name != head.name:
+            value = self.target.value(x)
+        return replace(found, value=value, score=name, message=self._said_of_vain())
 
     def _said_of_vain(self) -> str:
         """Return a sentence with the remedy where none of what was tried is admissible."""

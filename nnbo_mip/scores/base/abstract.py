@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import math
 from enum import StrEnum
 from typing import ClassVar
 
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError
+from nnbo_mip.core.terms import Measure
 
 STEEPEST = 1e150
 """Derivatives are cut off here, so that the chain rule stays among the finite numbers."""
@@ -49,6 +51,36 @@ class Head(abc.ABC):
     """A score of the outputs of a belief; frozen, and ignorant of beliefs."""
 
     shape: ClassVar[Shape]
+
+    largest_score: ClassVar[float] = math.inf
+    """No score is larger."""
+
+    @property
+    def name(self) -> str:
+        """What acquisitions call it."""
+        return type(self).__name__.removesuffix("Head").lower()
+
+    @property
+    def logarithm(self) -> Head | None:
+        """The head whose value is the logarithm of this one, if a search compares that."""
+        return None
+
+    @property
+    def is_logarithm(self) -> bool:
+        """Whether it is the `logarithm` of another one."""
+        return False
+
+    @property
+    def searched(self) -> Head:
+        """The head whose values a search compares: a rising function of the scores."""
+        return self.logarithm or self
+
+    @property
+    def measure(self) -> Measure:
+        """What the gap between a score and a bound is, and when it counts as closed."""
+        if self.is_logarithm:
+            return Measure.LOGARITHM
+        return Measure.SCORE if self.logarithm is None else Measure.RELATIVE
 
 
 class MomentHead(Head):

@@ -32,6 +32,11 @@ class EmpiricalImprovement(MemberHead):
     threshold: float
     kind: str = "ei"
 
+    @property
+    def name(self) -> str:
+        """``empirical_ei`` or ``empirical_pi``."""
+        return f"empirical_{self.kind}"
+
     def __post_init__(self) -> None:
         """Refuse numbers that are none."""
         check_number("threshold", self.threshold)

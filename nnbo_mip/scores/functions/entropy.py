@@ -57,6 +57,11 @@ class MaxValueEntropy(RatioHead):
 
     threshold: float
 
+    @property
+    def name(self) -> str:
+        """``mes``."""
+        return "mes"
+
     def __post_init__(self) -> None:
         """Refuse numbers that are none."""
         check_number("threshold", self.threshold)

@@ -15,7 +15,7 @@ Ament et al. (2023), its logarithm without cancellation [Ament2023].
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -60,6 +60,21 @@ class ExpectedImprovement(MomentHead):
 
     threshold: float
     log: bool = False
+
+    @property
+    def name(self) -> str:
+        """``ei`` or ``logei``."""
+        return "logei" if self.log else "ei"
+
+    @property
+    def logarithm(self) -> ExpectedImprovement | None:
+        """Log EI."""
+        return None if self.log else replace(self, log=True)
+
+    @property
+    def is_logarithm(self) -> bool:
+        """Whether it is log EI."""
+        return self.log
 
     def __post_init__(self) -> None:
         """Refuse numbers that are none."""

@@ -8,13 +8,14 @@ Thompson (1933), samples [Thompson1933].
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.checks import check_number
+from nnbo_mip.core.terms import Measure
 from nnbo_mip.scores.base.abstract import MomentHead, Shape, Trend
 
 _LARGEST = float(np.finfo(np.float64).max)
@@ -32,6 +33,8 @@ class LinearHead(MomentHead):
         Of any sign; a negative one serves the steps of ratio problems.
     constant : float
         Has no influence on which point is best.
+    called : str
+        What an acquisition calls it; empty for ``ucb`` or ``mean``, by `std_weight`.
     """
 
     shape: ClassVar[Shape] = Shape.LINEAR
@@ -39,12 +42,25 @@ class LinearHead(MomentHead):
     mean_weight: float = 1.0
     std_weight: float = 0.0
     constant: float = 0.0
+    called: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse numbers that are none."""
         check_number("mean_weight", self.mean_weight, least=0.0)
         check_number("std_weight", self.std_weight)
         check_number("constant", self.constant)
+
+    @property
+    def name(self) -> str:
+        """What acquisitions call it."""
+        if self.called or self.std_weight < 0.0:
+            return self.called or "linear"
+        return "ucb" if self.std_weight > 0.0 else "mean"
+
+    @property
+    def measure(self) -> Measure:
+        """As that of networks."""
+        return Measure.NATURAL
 
     @property
     def std_trend(self) -> Trend:

@@ -49,6 +49,11 @@ class MixtureImprovement(MixtureHead):
     threshold: float
     kind: str = "ei"
 
+    @property
+    def name(self) -> str:
+        """``ei_mixture`` or ``pi_mixture``."""
+        return f"{self.kind}_mixture"
+
     def __post_init__(self) -> None:
         """Refuse numbers that are none."""
         check_number("threshold", self.threshold)
@@ -86,6 +91,11 @@ class SampledImprovement(MixtureHead):
     threshold: float
     n_samples: int = 64
     seed: int = 0
+
+    @property
+    def name(self) -> str:
+        """``ei_sampled``."""
+        return "ei_sampled"
 
     def __post_init__(self) -> None:
         """Refuse numbers that are none."""
@@ -130,6 +140,11 @@ class MixtureQuantile(MixtureHead):
 
     level: float
     constant: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """``quantile_mixture``."""
+        return "quantile_mixture"
 
     def __post_init__(self) -> None:
         """Refuse numbers that are none."""

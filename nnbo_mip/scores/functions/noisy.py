@@ -55,6 +55,11 @@ class AugmentedEI(MomentHead):
     threshold: float
     noise: float = 0.0
 
+    @property
+    def name(self) -> str:
+        """``aei``."""
+        return "aei"
+
     def __post_init__(self) -> None:
         """Refuse numbers that are none."""
         check_number("threshold", self.threshold)
@@ -109,6 +114,11 @@ class QuantileImprovement(MomentHead):
     threshold: float
     noise: float = 0.0
     beta: float = 0.9
+
+    @property
+    def name(self) -> str:
+        """``eqi``."""
+        return "eqi"
 
     def __post_init__(self) -> None:
         """Refuse numbers that are none."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +43,19 @@ class ProbabilityOfImprovement(RatioHead):
         What has to be reached: incumbent + xi.
     """
 
+    largest_score: ClassVar[float] = 1.0
+
     threshold: float
+
+    @property
+    def name(self) -> str:
+        """``pi``."""
+        return "pi"
+
+    @property
+    def logarithm(self) -> LogProbability:
+        """Log PI."""
+        return LogProbability(self.threshold)
 
     def __post_init__(self) -> None:
         """Refuse numbers that are none."""
@@ -89,7 +102,19 @@ class LogProbability(RatioHead):
         What has to be reached.
     """
 
+    largest_score: ClassVar[float] = 0.0
+
     threshold: float
+
+    @property
+    def name(self) -> str:
+        """``logpi``."""
+        return "logpi"
+
+    @property
+    def is_logarithm(self) -> bool:
+        """It is that of PI."""
+        return True
 
     def __post_init__(self) -> None:
         """Refuse numbers that are none."""

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from nnbo_mip.exact.certificates.certificate import Certificate
-from nnbo_mip.exact.certificates.gap import agrees, gap_of
+from nnbo_mip.exact.certificates.gap import agrees, measure_of
 from nnbo_mip.exact.heads import linear, ratio, sandwich, tangents
 from nnbo_mip.exact.heads.certification import certificate_of
 from nnbo_mip.exact.heads.maximize_head import Ways, maximize_head
 from nnbo_mip.exact.heads.sequence import SequenceOptions
-from nnbo_mip.exact.scores.answer import HeadResult
-from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.result import SearchResult
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.storage import head_from_dict
 from tests.exact.heads.random_heads import domain_of, head_of, points_of, random_readout
@@ -32,10 +32,10 @@ def problem_of(
     space = domain_of(domain, dimension)
     readout = random_readout(kind, rng, space.dimension, (6, 6))
     threshold = float(readout.mean(points_of(space, rng)).max()) + far
-    return HeadProblem(readout, head_of(name, threshold), space)
+    return HeadProblem(Objective(readout, head_of(name, threshold)), space)
 
 
-def solved(problem: HeadProblem, by_sequence: bool = False, gap: float = GAP) -> HeadResult:
+def solved(problem: HeadProblem, by_sequence: bool = False, gap: float = GAP) -> SearchResult:
     """Return the answer of what `auto` chooses, or of the sequence of linear problems."""
     monitor = Monitor(problem, gap, 20.0)
     if not by_sequence:
@@ -63,7 +63,7 @@ def forged(certificate: Certificate, **changes: Any) -> Certificate:
         value, bound = changed.value, changed.bound
         closed = agrees(head, "optimal", value, bound, changed.requested_gap)
         status = "optimal" if closed else "feasible"
-        changed = replace(changed, gap=gap_of(head, value, bound), status=status)  # type: ignore[arg-type]
+        changed = replace(changed, gap=measure_of(head).gap(value, bound), status=status)  # type: ignore[arg-type]
     return replace(changed, digest="")
 
 

@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -16,10 +17,10 @@ from nnbo_mip.exact.certificates.certificate import Certificate
 from nnbo_mip.exact.heads.certification import certificate_of
 from nnbo_mip.exact.heads.maximize_head import Ways, maximize_head
 from nnbo_mip.exact.heads.sequence import SequenceOptions
-from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.posteriors.readouts import PlainReadout
+from nnbo_mip.scores.posteriors.readouts import NetworkReadout
 from nnbo_mip.space.domain import Domain
 from tests.exact.checking.head_claims import (
     certified,
@@ -75,7 +76,7 @@ def test_a_score_of_nothing_is_not_refuted(family: str, acquisition: str) -> Non
 def test_a_domain_with_holes_is_confirmed(kind: str) -> None:
     whole = problem_of(kind, "ei", seed=13)
     best = solved(whole).x
-    problem = HeadProblem(whole.readout, whole.head, whole.domain.away_from(best[None, :], 0.2))
+    problem = HeadProblem(whole.objective, whole.domain.away_from(best[None, :], 0.2))
     certificate = certified(problem)
     assert certificate.value < solved(whole).value
     assert certificate.check(objective_of(problem)).confirmed
@@ -122,7 +123,7 @@ def test_the_gap_of_ei_is_that_of_the_logarithms() -> None:
 def test_an_empty_space_is_certified_and_confirmed() -> None:
     whole = problem_of("plain", "ei", seed=3)
     nowhere = Domain([-1.0, -1.0], [1.0, 1.0], A=[[1.0, 1.0]], b=[-3.0])
-    problem = HeadProblem(whole.readout, whole.head, nowhere)
+    problem = HeadProblem(whole.objective, nowhere)
     certificate = certified(problem)
     assert certificate.status == "infeasible"
     assert certificate.check(objective_of(problem)).confirmed
@@ -179,11 +180,18 @@ def test_a_check_reports_its_progress() -> None:
 
 
 def test_a_readout_that_no_certificate_can_name_is_refused() -> None:
-    class Strange(PlainReadout):
-        pass
+    class Strange(NetworkReadout):
+        def std_from(self, read: Any) -> Any:
+            return read[:, 0]
+
+        def std_slopes(self, read: Any) -> Any:
+            return np.eye(read.shape[1])[:1].repeat(len(read), axis=0)
+
+        def _reads(self) -> tuple[str, ...]:
+            return ("mean",)
 
     whole = problem_of("plain", "ei", seed=2)
-    problem = HeadProblem(Strange(whole.readout.network), whole.head, whole.domain)
-    result = maximize_head(Ways(problem), SequenceOptions(), Monitor(problem, 1e-3, 5.0))
+    problem = HeadProblem(Objective(Strange(whole.readout.network), whole.head), whole.domain)
+    result = maximize_head(Ways(whole), SequenceOptions(), Monitor(whole, 1e-3, 5.0))
     with pytest.raises(UnsupportedError, match="stored"):
         certificate_of(problem, result, requested_gap=1e-3, seed=0, seconds=0.0)

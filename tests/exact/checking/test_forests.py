@@ -11,7 +11,7 @@ import pytest
 import nnbo_mip as nm
 from nnbo_mip.exact.checking.heads.forest import ForestRecheck
 from nnbo_mip.exact.checking.heads.forest_score import ForestScore
-from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.testing.surrogate_contract import sample
 from tests.exact.trees.forests import random_forest, representatives
@@ -61,7 +61,7 @@ def test_bounds_of_boxes_hold_at_all_their_points(seed: int) -> None:
     lower, upper = pairs.min(axis=1).T, pairs.max(axis=1).T
     inside = ((lower.T[:, None] <= points) & (points <= upper.T[:, None])).all(axis=2)
     for name, head in HEADS.items():
-        values = HeadProblem(readout, head, domain).objective.score(points)
+        values = HeadProblem(Objective(readout, head), domain).objective.score(points)
         bound, _ = ForestScore(head, readout).bound(lower, upper)
         for box in range(40):
             assert bound[box] >= values[inside[box]].max(), name

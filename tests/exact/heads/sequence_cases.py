@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.terms import Measure
 from nnbo_mip.exact.heads.sequence import SequenceOptions
-from nnbo_mip.exact.scores.answer import HeadResult
-from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.search.result import SearchResult
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.builder import GraphBuilder
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.base.abstract import Head
+from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.posteriors.readouts import MembersReadout, PlainReadout, Readout, SmoothReadout
 from nnbo_mip.space.domain import Domain
 
@@ -110,21 +110,21 @@ def case(
     readout: Readout, head: Head, domain: Domain, gap: float = GAP
 ) -> tuple[HeadProblem, Monitor]:
     """Return a problem and a monitor for it."""
-    problem = HeadProblem(readout, head, domain)
+    problem = HeadProblem(Objective(readout, head), domain)
     return problem, Monitor(problem, gap, 60.0)
 
 
 OPTIONS = SequenceOptions()
 
 
-def check(problem: HeadProblem, monitor: Monitor, result: HeadResult, points: FloatArray) -> None:
+def check(problem: HeadProblem, monitor: Monitor, result: SearchResult, points: FloatArray) -> None:
     """Demand what is true of every result, against points that no engine has seen."""
     scores = problem.values(points)
     assert monitor.bound >= scores.max()
     assert result.x is not None
     assert problem.domain.admissible(result.x[None, :])[0]
     assert problem.value(result.x) == monitor.best_value <= monitor.bound
-    in_logarithms = problem.measure is Measure.LOGARITHM and result.head.startswith("log")
+    in_logarithms = problem.searched.is_logarithm and result.score == problem.searched.name
     attained = problem.value(result.x) if in_logarithms else problem.score(result.x)
     assert result.value == attained <= result.bound
     for step in result.steps:
@@ -149,7 +149,7 @@ def check_step(
 
 
 def check_closed(
-    problem: HeadProblem, monitor: Monitor, result: HeadResult, points: FloatArray
+    problem: HeadProblem, monitor: Monitor, result: SearchResult, points: FloatArray
 ) -> None:
     """Demand a closed gap beside all else."""
     check(problem, monitor, result, points)

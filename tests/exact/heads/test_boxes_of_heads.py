@@ -9,7 +9,7 @@ import pytest
 
 from nnbo_mip.exact.branching.boxes import BoxOptions
 from nnbo_mip.exact.heads import boxes
-from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
@@ -17,6 +17,7 @@ from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
 from nnbo_mip.scores.logarithms import LEAST_LOG
+from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.posteriors.readouts import MembersReadout, PlainReadout, QuadraticReadout
 from nnbo_mip.space.domain import Domain
 from tests.exact.heads.random_heads import (
@@ -60,7 +61,7 @@ def test_no_point_scores_above_the_bound(kind, where):
     points = points_of(domain, rng)
     threshold = threshold_for(readout, points, rng)
     for name in heads_on(readout):
-        problem = HeadProblem(readout, head_of(name, threshold), domain)
+        problem = HeadProblem(Objective(readout, head_of(name, threshold)), domain)
         result = solve(problem)
         check(problem, result, points)
         # Where EI vanishes on all points its logarithm has no finite gap to close.
@@ -108,7 +109,7 @@ def test_convex_heads_are_largest_at_a_vertex_of_a_region(kind, widths, name):
     rng = np.random.default_rng([sum(widths), READOUTS.index(kind)])
     readout, domain = random_readout(kind, rng, 2, widths), domain_of("box", 2)
     threshold = float(readout.mean(domain.sample(200, rng)).max())
-    problem = HeadProblem(readout, head_of(name, threshold), domain)
+    problem = HeadProblem(Objective(readout, head_of(name, threshold)), domain)
     exact = float(problem.values(vertices(readout.network, domain)).max())
     result = solve(problem, gap=1e-6)
     assert result.status == "optimal"
@@ -121,11 +122,11 @@ def test_expected_improvement_and_its_logarithm_agree():
     readout, domain = random_readout("members", rng, 2, (6, 5)), domain_of("box", 2)
     threshold = float(readout.mean(domain.sample(200, rng)).max())
     first, second = (
-        solve(HeadProblem(readout, ExpectedImprovement(threshold, log=log), domain))
+        solve(HeadProblem(Objective(readout, ExpectedImprovement(threshold, log=log)), domain))
         for log in (False, True)
     )
     assert first.value == second.value
-    problem = HeadProblem(readout, ExpectedImprovement(threshold), domain)
+    problem = HeadProblem(Objective(readout, ExpectedImprovement(threshold)), domain)
     assert problem.score(first.x) <= problem.score_above(first.bound)
     assert problem.score_above(first.bound) <= problem.score(first.x) * np.exp(GAP) * (1.0 + 1e-9)
 
@@ -135,7 +136,7 @@ def test_improvement_far_below_underflow_is_certified():
     readout, domain = random_readout("noisy", rng, 2, (6,)), domain_of("box", 2)
     far = float(readout.mean(domain.sample(200, rng)).max()) + 100.0
     for head in (ExpectedImprovement(far), ProbabilityOfImprovement(far)):
-        problem = HeadProblem(readout, head, domain)
+        problem = HeadProblem(Objective(readout, head), domain)
         result = solve(problem, gap=0.1)
         assert problem.score(result.x) == 0.0
         assert result.value < -1000.0
@@ -147,7 +148,7 @@ def test_probability_one_is_never_exceeded():
     rng = np.random.default_rng(4)
     readout, domain = random_readout("noisy", rng, 2, (6,)), domain_of("box", 2)
     low = float(readout.mean(domain.sample(200, rng)).min()) - 50.0
-    problem = HeadProblem(readout, ProbabilityOfImprovement(low), domain)
+    problem = HeadProblem(Objective(readout, ProbabilityOfImprovement(low)), domain)
     result = solve(problem)
     assert result.status == "optimal"
     assert problem.score_above(result.bound) == 1.0
@@ -158,11 +159,11 @@ def test_members_that_reach_a_threshold_exactly_are_counted():
     layers = [([[1.0], [-1.0]], [0.0, 0.0]), ([[-1.0, -1.0]] * 3, [0.0, 0.0, 0.5])]
     network = Network.from_layers(layers, ("mean", "member0", "member1"))
     readout, domain = MembersReadout(network), Domain([-1.0], [2.0])
-    at_tie = HeadProblem(readout, EmpiricalImprovement(0.0, "pi"), domain)
+    at_tie = HeadProblem(Objective(readout, EmpiricalImprovement(0.0, "pi")), domain)
     result = solve(at_tie)
     assert result.bound == 1.0
     assert result.value in (0.5, 1.0)  # the tie is one point; whoever misses it stays open
-    above_tie = HeadProblem(readout, EmpiricalImprovement(1e-6, "pi"), domain)
+    above_tie = HeadProblem(Objective(readout, EmpiricalImprovement(1e-6, "pi")), domain)
     result = solve(above_tie)
     assert (result.value, result.status) == (0.5, "optimal")
     assert result.bound <= 0.5 + GAP
@@ -170,7 +171,9 @@ def test_members_that_reach_a_threshold_exactly_are_counted():
 
 def test_what_cannot_be_bounded_is_said_so():
     network = Network.from_layers([([[1e200], [1e200]], [0.0, 0.0])], ("mean", "std"))
-    problem = HeadProblem(PlainReadout(network), LinearHead(1.0, 1.0), Domain([-1.0], [1.0]))
+    problem = HeadProblem(
+        Objective(PlainReadout(network), LinearHead(1.0, 1.0)), Domain([-1.0], [1.0])
+    )
     result = solve(problem)
     assert (result.status, result.bound) == ("heuristic", np.inf)
 
@@ -179,7 +182,9 @@ def test_an_empty_space_is_infeasible():
     rng = np.random.default_rng(0)
     readout = random_readout("members", rng, 2, (4,))
     domain = Domain([-1.0, -1.0], [1.0, 1.0], A=[[1.0, 1.0]], b=[-3.0])
-    assert solve(HeadProblem(readout, LinearHead(1.0, 1.0), domain)).status == "infeasible"
+    assert (
+        solve(HeadProblem(Objective(readout, LinearHead(1.0, 1.0)), domain)).status == "infeasible"
+    )
 
 
 def test_a_search_that_is_cut_short_has_a_valid_bound():
@@ -188,7 +193,7 @@ def test_a_search_that_is_cut_short_has_a_valid_bound():
     points = points_of(domain, rng)
     threshold = float(readout.mean(points).max())
     for name in MOMENT_HEADS:
-        problem = HeadProblem(readout, head_of(name, threshold), domain)
+        problem = HeadProblem(Objective(readout, head_of(name, threshold)), domain)
         result = solve(problem, gap=1e-9, most=3)
         check(problem, result, points)
         assert np.isfinite(result.bound)
@@ -215,7 +220,7 @@ def bayesian_features(units, dimension, seed):
 def test_wide_features_take_few_boxes(name):
     """Interval ends would take tens of thousands: the bounds must be tight to second order."""
     readout, best = bayesian_features(150, 2, seed=0)
-    problem = HeadProblem(readout, head_of(name, best), Domain([-1.5, -1.5], [1.5, 1.5]))
+    problem = HeadProblem(Objective(readout, head_of(name, best)), Domain([-1.5, -1.5], [1.5, 1.5]))
     result = solve(problem, gap=1e-4)
     assert result.status == "optimal"
     assert result.counters["boxes"] < 1500

@@ -11,7 +11,7 @@ from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.exact.branching.boxes import BoxOptions
 from nnbo_mip.exact.heads import boxes, linear, maximize_head, ratio, sandwich, tangents
 from nnbo_mip.exact.heads.relaxers.choice import Boxed
-from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.objective import Objective
@@ -64,7 +64,7 @@ def test_conditions_hold_at_every_sample(kind):
         domain = domain_of("box" if seed else "degenerate", dimension)
         threshold = threshold_for(readout, domain.sample(200, rng), rng)
         for name in heads_on(kind):
-            problem = HeadProblem(readout, head_of(name, threshold), domain)
+            problem = HeadProblem(Objective(readout, head_of(name, threshold)), domain)
             assert violations(problem, Boxed(problem).relaxer, rng) == 0, (seed, name)
 
 
@@ -79,7 +79,7 @@ def test_maxima_against_a_lattice(kind, dimension):
     rough = kind == ("matern", 0.5)  # cusps: where the std is large bounds fall slowly
     # Every head is asked of some kind in each dimension.
     for name in heads_on(kind)[(dimension + ALL.index(kind)) % 3 :: 3]:
-        problem = HeadProblem(readout, head_of(name, threshold), domain)
+        problem = HeadProblem(Objective(readout, head_of(name, threshold)), domain)
         result = maximize(problem, 1000 if rough else 20_000)
         best = float(problem.values(points).max())
         assert result.bound >= best, name
@@ -97,7 +97,7 @@ def test_integers_and_rows_are_kept(kind):
     domain = Domain(
         [-1.0, -1.0], [1.0, 1.0], grids=[Grid.uniform(-1.0, 1.0, 5), None], A=[[1.0, 1.0]], b=[0.3]
     )
-    problem = HeadProblem(readout, LinearHead(1.0, 1.0), domain)
+    problem = HeadProblem(Objective(readout, LinearHead(1.0, 1.0)), domain)
     result = maximize(problem)
     assert result.status == "optimal"
     columns = np.linspace(-1.0, 1.0, 5)
@@ -117,7 +117,7 @@ def test_an_ill_conditioned_posterior_is_maximized():
     points = lattice(domain, 4001)
     for name in ("mean", "ucb", "ei", "std", "lcb"):
         threshold = float(readout.mean(points).max())
-        problem = HeadProblem(readout, head_of(name, threshold), domain)
+        problem = HeadProblem(Objective(readout, head_of(name, threshold)), domain)
         result = maximize(problem)
         assert result.bound >= problem.values(points).max(), name
         assert result.status == "optimal", name
@@ -130,7 +130,7 @@ def test_steep_units_and_short_length_scales_are_bounded():
     short = random_process(rng, 1, 5, length=1e-4)
     for readout in (steep, short):
         points = lattice(domain, 5001)
-        problem = HeadProblem(readout, LinearHead(1.0, 1.0), domain)
+        problem = HeadProblem(Objective(readout, LinearHead(1.0, 1.0)), domain)
         result = maximize(problem)
         assert result.bound >= problem.values(points).max()
         assert result.status == "optimal"
@@ -148,7 +148,7 @@ def test_a_known_maximum_is_found(kind):
         rising = np.abs(readout.outer) * np.sign(readout.inner[:, 0])
         readout = replace(readout, outer=rising, direct=0.0 * readout.direct)
         head, expected = LinearHead(1.0, 0.0), float(readout.mean([[1.0]])[0])
-    result = maximize(HeadProblem(readout, head, Domain([-1.0], [1.0])))
+    result = maximize(HeadProblem(Objective(readout, head), Domain([-1.0], [1.0])))
     assert result.status == "optimal"
     assert result.value == pytest.approx(expected, rel=2e-4)
 
@@ -159,7 +159,7 @@ def test_ways_that_need_a_network_say_so():
     for kind in (("rbf", 2.5), "std"):
         readout = random_curved(kind, rng, 1)
         for name in heads_on(kind):
-            problem = HeadProblem(readout, head_of(name, 0.2), domain)
+            problem = HeadProblem(Objective(readout, head_of(name, 0.2)), domain)
             assert not Boxed(problem).why_not
             for way in (linear, tangents, sandwich, ratio):
                 assert way.why_not(problem).endswith(".")
@@ -169,7 +169,7 @@ def test_ways_that_need_a_network_say_so():
                 assert 'take "bab"' in maximize_head.Ways(problem).why_not(method)
     process = random_curved(("rbf", 2.5), rng, 1)
     with pytest.raises(UnsupportedError, match="no members"):
-        _ = Boxed(HeadProblem(process, head_of("empirical ei", 0.0), domain)).relaxer
+        _ = Boxed(HeadProblem(Objective(process, head_of("empirical ei", 0.0)), domain)).relaxer
 
 
 @pytest.mark.parametrize("kind", [("rational_quadratic", 2.5), "variance", "features"], ids=str)

@@ -64,11 +64,11 @@ def test_expected_improvement(belief: Belief, xi: float) -> None:
     problem, monitor = case(readout_of(belief), ExpectedImprovement(threshold), DOMAIN)
     result = sandwich.solve(problem, OPTIONS, monitor)
     check_closed(problem, monitor, result, points)
-    assert result.linear_problems <= 10
+    assert len(result.steps) <= 10
     with np.errstate(divide="ignore", invalid="ignore"):
         u = (mean - threshold) / std
         expected = np.where(std > 0.0, std * (norm.pdf(u) + u * norm.cdf(u)), 0.0)
-    if result.head == "ei":
+    if result.score == "ei":
         assert result.bound >= np.max(expected) * (1.0 - 1e-9)
 
 

@@ -10,7 +10,7 @@ from nnbo_mip.exact.heads import linear, sequence
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.problem import Problem
-from nnbo_mip.exact.search.result import EngineResult
+from nnbo_mip.exact.search.result import Proof, SearchResult
 from nnbo_mip.network.graph.builder import GraphBuilder
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement
@@ -43,7 +43,7 @@ def test_confidence_bounds_against_a_grid(seed: int) -> None:
     problem, monitor = case(readout, LinearHead(0.7, weight, 0.3), domain)
     result = linear.solve(problem, OPTIONS, monitor)
     check_closed(problem, monitor, result, grid(domain))
-    assert result.linear_problems == 1
+    assert len(result.steps) == 1
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -54,7 +54,7 @@ def test_empirical_improvement_against_a_grid(seed: int) -> None:
     problem, monitor = case(readout, EmpiricalImprovement(threshold), domain)
     result = linear.solve(problem, OPTIONS, monitor)
     check_closed(problem, monitor, result, points)
-    assert result.head == "empirical_ei"
+    assert result.score == "empirical_ei"
 
 
 @pytest.mark.parametrize("make", [smooth_readout, members_readout])
@@ -194,10 +194,10 @@ def test_values_far_beyond_any_fixed_constant(method: str) -> None:
 
 def claims_without_search(
     method: str, problem: Problem, choices: object, monitor: Monitor
-) -> tuple[EngineResult, str]:
+) -> tuple[SearchResult, str]:
     """Claim that nothing is above what is known."""
     monitor.offer(problem.domain.lower[None, :])
-    return monitor.result("liar", monitor.cutoff, "rigorous", counters={}), ""
+    return monitor.result(Proof("liar"), monitor.cutoff, "rigorous", counters={}), ""
 
 
 def test_a_lowered_bound_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

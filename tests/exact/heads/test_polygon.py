@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from nnbo_mip.exact.heads.polygon import Line, Polygon
-from nnbo_mip.exact.scores.answer import Step
+from nnbo_mip.exact.search.result import SearchResult, Step
 from nnbo_mip.exact.search.rounding import rounded_up
 
 
 def line(first: float, second: float, bound: float) -> Line:
-    return Line(first, second, Step({}, bound, bound, "rigorous", "test"), None)
+    return Line(first, second, Step({}, SearchResult(bound=bound, kind="rigorous")), None)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -43,7 +43,7 @@ def test_ratios_against_a_grid(seed: int) -> None:
     problem, monitor = case(readout, head, domain)
     result = ratio.solve(problem, OPTIONS, monitor)
     check_closed(problem, monitor, result, grid(domain))
-    assert result.linear_problems <= 10
+    assert len(result.steps) <= 10
     assert result.kind == "rigorous"
 
 
@@ -66,7 +66,7 @@ def test_the_value_is_that_of_the_textbook_formula() -> None:
     problem, monitor = case(readout, ProbabilityOfImprovement(threshold), domain)
     result = ratio.solve(problem, OPTIONS, monitor)
     mean, std = (float(one[0]) for one in readout.moments(result.x))
-    assert result.head == "pi"
+    assert result.score == "pi"
     assert result.value == pytest.approx(norm.cdf((mean - threshold) / std), rel=1e-9)
     assert math.log(result.bound / result.value) <= 1e-4
 
@@ -94,7 +94,7 @@ def test_a_threshold_far_away(make: Any, threshold: float) -> None:
     if threshold < 0.0:
         assert (result.value, result.bound, result.status) == (1.0, 1.0, "optimal")
     else:
-        assert result.head == "logpi"
+        assert result.score == "logpi"
         assert result.value < math.log(1e-12)
     if threshold == 12.0:
         assert result.status == "optimal"

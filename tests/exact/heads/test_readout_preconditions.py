@@ -20,12 +20,13 @@ from nnbo_mip.exact.heads.maximize_head import maximize_head, why_not
 from nnbo_mip.exact.heads.relaxers.choice import relaxer_of
 from nnbo_mip.exact.heads.relaxers.spreads import is_sum_of_units, spread_relaxer
 from nnbo_mip.exact.heads.sequence import SequenceOptions
-from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.posteriors.gp_readout import GpReadout
 from nnbo_mip.scores.posteriors.readouts import (
     MembersReadout,
@@ -118,7 +119,8 @@ def attack(domain, rng):
 def problem_on(readout, name, rng):
     domain = domain_of("box", readout.n_inputs)
     means = readout.mean(attack(domain, rng))
-    return HeadProblem(readout, head_of(name, float(np.quantile(means, 0.9))), domain)
+    head = head_of(name, float(np.quantile(means, 0.9)))
+    return HeadProblem(Objective(readout, head), domain)
 
 
 @pytest.mark.parametrize("kind", READOUTS)
@@ -245,8 +247,8 @@ def test_checks_agree_with_the_bounds_and_refute_lower_ones(kind, name):
         result = maximize_head(problem, SequenceOptions("bab"), Monitor(problem, 1e-2, 5.0))
         made = {"requested_gap": 1e-2, "seed": 0, "seconds": 0.0}
         honest = certificate_of(problem, result, **made)
-        head = problem.searched if result.head.startswith("log") else problem.head
-        objective = HeadProblem(problem.readout, head, problem.domain).objective
+        head = problem.searched if result.score.startswith("log") else problem.head
+        objective = HeadProblem(Objective(problem.readout, head), problem.domain).objective
         assert not honest.check(objective, problem.domain, time_limit=5.0).refuted
         points = attack(problem.domain, rng)
         scores = objective.score(points)
@@ -337,7 +339,7 @@ def test_a_derived_readout_is_refused(kind):
     made = adversarial(kind, np.random.default_rng(8))
     numbers = {name: getattr(made, name) for name in inspect.signature(type(made)).parameters}
     with pytest.raises(UnsupportedError, match="derived"):
-        HeadProblem(Derived(**numbers), LinearHead(1.0, 1.0), domain_of("box", 2))
+        HeadProblem(Objective(Derived(**numbers), LinearHead(1.0, 1.0)), domain_of("box", 2))
 
 
 @pytest.mark.parametrize("name", HEADS)
@@ -349,7 +351,7 @@ def test_a_derived_head_is_refused(name):
     head = Derived() if name == "LinearHead" else Derived(0.5)
     readout = adversarial("plain", np.random.default_rng(9))
     with pytest.raises(UnsupportedError, match="derived"):
-        HeadProblem(readout, head, domain_of("box", 2))
+        HeadProblem(Objective(readout, head), domain_of("box", 2))
 
 
 def test_the_kinds_are_all_there():

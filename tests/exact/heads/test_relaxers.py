@@ -13,14 +13,14 @@ from nnbo_mip.exact.heads.relaxers import moments
 from nnbo_mip.exact.heads.relaxers.choice import Boxed
 from nnbo_mip.exact.heads.relaxers.spreads import LineSpread, QuadraticSpread, spread_relaxer
 from nnbo_mip.exact.scores.level_lines import level_lines
-from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.scores.base.abstract import MomentHead
 from nnbo_mip.scores.functions.entropy import MaxValueEntropy
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.functions.noisy import AugmentedEI, QuantileImprovement
-from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
-from nnbo_mip.scores.logarithms import LogProbability
+from nnbo_mip.scores.functions.probability import LogProbability, ProbabilityOfImprovement
+from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.posteriors.readouts import NetworkReadout, PlainReadout
 from tests.exact.heads.random_heads import (
     READOUTS,
@@ -84,7 +84,7 @@ def test_conditions_hold_at_every_sample(kind):
         domain = domain_of("box", dimension)
         threshold = threshold_for(readout, domain.sample(200, rng), rng)
         for name in heads_on(readout):
-            problem = HeadProblem(readout, head_of(name, threshold), domain)
+            problem = HeadProblem(Objective(readout, head_of(name, threshold)), domain)
             assert violations(problem, Boxed(problem).relaxer, rng) == 0, (seed, name)
 
 
@@ -120,11 +120,13 @@ def test_a_std_bounded_too_low_is_caught(kind, name, flaw):
         readout = random_readout(kind, rng, 2, (6,))
         domain = domain_of("box", 2)
         threshold = threshold_for(readout, domain.sample(200, rng), rng)
-        relaxer = Boxed(HeadProblem(readout, head_of(name, threshold), domain)).relaxer
+        relaxer = Boxed(HeadProblem(Objective(readout, head_of(name, threshold)), domain)).relaxer
         spreads = relaxer._spreads
         honest = spreads.spread
         spreads.spread = lambda drawn, honest=honest: flaw(honest(drawn))
-        found += violations(HeadProblem(readout, head_of(name, threshold), domain), relaxer, rng)
+        found += violations(
+            HeadProblem(Objective(readout, head_of(name, threshold)), domain), relaxer, rng
+        )
     assert found > 0
 
 
@@ -141,7 +143,7 @@ def test_a_level_line_too_far_out_is_caught(name, monkeypatch):
         readout = random_readout("plain", rng, 2, (6,))
         domain = domain_of("box", 2)
         threshold = threshold_for(readout, domain.sample(200, rng), rng)
-        problem = HeadProblem(readout, head_of(name, threshold), domain)
+        problem = HeadProblem(Objective(readout, head_of(name, threshold)), domain)
         found += violations(problem, Boxed(problem).relaxer, rng)
     assert found > 0
 
@@ -268,13 +270,15 @@ def test_what_has_no_bounds_is_refused():
 
     network = random_network(np.random.default_rng(0), 1, (2,), ("mean", "std"))
     domain = domain_of("box", 1)
-    relaxer = Boxed(HeadProblem(PlainReadout(network), Other(), domain)).relaxer
+    relaxer = Boxed(HeadProblem(Objective(PlainReadout(network), Other()), domain)).relaxer
     with pytest.raises(UnsupportedError, match="level sets"):
         relaxer.bound(np.array([[0.0]]), np.array([[0.1]]), 0.0, 0)
     with pytest.raises(UnsupportedError, match="no bounds over boxes"):
-        _ = Boxed(HeadProblem(Strange(network), LinearHead(), domain)).relaxer
+        _ = Boxed(HeadProblem(Objective(Strange(network), LinearHead()), domain)).relaxer
     with pytest.raises(UnsupportedError, match="has no members"):
-        _ = Boxed(HeadProblem(PlainReadout(network), head_of("empirical ei", 0.0), domain)).relaxer
+        _ = Boxed(
+            HeadProblem(Objective(PlainReadout(network), head_of("empirical ei", 0.0)), domain)
+        ).relaxer
 
 
 def test_the_reach_of_members_counts_what_cancels():

@@ -53,7 +53,7 @@ def test_a_threshold_far_away(make: Any, offset: float) -> None:
     check(problem, monitor, result, grid(domain))
     if offset == 30.0:
         assert result.status == "optimal"
-        assert result.head == "logei"
+        assert result.score == "logei"
         assert result.value < -12.0 * math.log(10.0)
         assert result.gap <= 1e-4
     if offset < 0.0:
@@ -70,7 +70,7 @@ def test_improvements_of_1e_30_are_told_apart() -> None:
     problem, monitor = case(PlainReadout(network), ExpectedImprovement(11.5), domain)
     result = sandwich.solve(problem, OPTIONS, monitor)
     check_closed(problem, monitor, result, grid(domain))
-    assert result.head == "logei"
+    assert result.score == "logei"
     assert math.exp(result.value) == pytest.approx(1e-31, rel=10.0)
     assert result.x == pytest.approx([1.1], abs=1e-4)
 
@@ -108,7 +108,7 @@ def test_a_std_of_zero_everywhere() -> None:
     problem, monitor = case(readout, ExpectedImprovement(top + 0.5), domain)
     result = sandwich.solve(problem, OPTIONS, monitor)
     check(problem, monitor, result, points)
-    assert (result.head, result.value, result.status) == ("logei", LEAST_LOG, "optimal")
+    assert (result.score, result.value, result.status) == ("logei", LEAST_LOG, "optimal")
 
 
 def test_a_std_of_zero_where_the_mean_is_best() -> None:

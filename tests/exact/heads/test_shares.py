@@ -15,13 +15,14 @@ from nnbo_mip.exact.heads.certification import certificate_of
 from nnbo_mip.exact.heads.maximize_head import maximize_head
 from nnbo_mip.exact.heads.relaxers.choice import relaxer_of
 from nnbo_mip.exact.heads.sequence import SequenceOptions
-from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.trees.cells import TreeCells
 from nnbo_mip.exact.trees.scores import TreeScores
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.network.graph.tree_arrays import LEAF
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
+from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.posteriors.readouts import MembersReadout
 from nnbo_mip.scores.posteriors.tanh_readouts import TanhMembers
 from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
@@ -80,7 +81,7 @@ def test_there_are_quotients_that_are_rounded_down():
 def test_a_box_is_never_bounded_below_its_share(kind):
     every = [(k, count) for count in range(1, LARGEST + 1) for k in range(count + 1)]
     for k, count in every if kind == "trees" else DOWN[::9]:
-        problem = HeadProblem(readout_of(kind, k, count), HEAD, BOX)
+        problem = HeadProblem(Objective(readout_of(kind, k, count), HEAD), BOX)
         # A level may be the very quotient that lies below the share.
         for level in (-np.inf, 0.0, k / count, math.nextafter(k / count, 2.0)):
             bound = box_bound(problem, level)
@@ -95,7 +96,7 @@ def test_a_box_is_never_bounded_below_its_share(kind):
 )
 def test_an_answer_is_at_least_the_share_and_optimal(kind, method, gap):
     for k, count in DOWN[:: 4 if kind == "trees" else 60]:
-        result = solved(HeadProblem(readout_of(kind, k, count), HEAD, BOX), method, gap)
+        result = solved(HeadProblem(Objective(readout_of(kind, k, count), HEAD), BOX), method, gap)
         assert result.value == k / count
         assert Fraction(result.bound) >= Fraction(k, count), (k, count)
         assert result.bound <= math.nextafter(k / count, 2.0)
@@ -104,7 +105,9 @@ def test_an_answer_is_at_least_the_share_and_optimal(kind, method, gap):
 
 def test_a_program_of_trees_bounds_the_share():
     for k, count in DOWN[::40]:
-        result = solved(HeadProblem(readout_of("trees", k, count), HEAD, BOX), "mip", 1e-4)
+        result = solved(
+            HeadProblem(Objective(readout_of("trees", k, count), HEAD), BOX), "mip", 1e-4
+        )
         assert Fraction(result.bound) >= Fraction(k, count)
         assert result.status == "optimal"
 
@@ -112,7 +115,7 @@ def test_a_program_of_trees_bounds_the_share():
 @pytest.mark.parametrize("kind", ["members", "trees"])
 def test_a_check_confirms_the_bound_and_not_the_quotient(kind):
     for k, count in DOWN[::70]:
-        problem = HeadProblem(readout_of(kind, k, count), HEAD, BOX)
+        problem = HeadProblem(Objective(readout_of(kind, k, count), HEAD), BOX)
         result = solved(problem, "bab", 1e-4)
         honest = certificate_of(problem, result, requested_gap=1e-4, seed=0, seconds=0.0)
         assert honest.check(problem.objective, BOX).confirmed, (k, count)
@@ -129,7 +132,7 @@ def test_the_scores_that_a_check_computes_enclose_the_share(kind):
             assert Fraction(low[k]) <= share <= Fraction(high[k])
             assert high[k] <= math.nextafter(low[k], 2.0)
         k = count // 3
-        problem = HeadProblem(readout_of(kind, k, count), HEAD, BOX)
+        problem = HeadProblem(Objective(readout_of(kind, k, count), HEAD), BOX)
         bounder = score_bounder(problem.objective, BOX)
         ends = bounder.interval(np.zeros((1, 1)))
         assert Fraction(float(ends[0][0])) <= Fraction(k, count) <= Fraction(float(ends[1][0]))

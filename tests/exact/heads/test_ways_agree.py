@@ -10,8 +10,9 @@ from nnbo_mip.exact.heads import boxes
 from nnbo_mip.exact.heads.maximize_head import Ways, maximize_head
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.scores.answer import answer
-from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.posteriors.readouts import MembersReadout, Readout
 from nnbo_mip.space.domain import Domain
 from tests.exact.heads.random_heads import head_of
@@ -60,7 +61,7 @@ def random_case(kind: str, name: str, seed: int) -> HeadProblem:
         domain = Domain(domain.lower, domain.upper, A=normal, b=normal @ middle)
     elif extra == 2:
         domain = domain.away_from(points[readout.mean(points).argmax()][None, :], 0.15)
-    return HeadProblem(readout, head_of(name, threshold), domain)
+    return HeadProblem(Objective(readout, head_of(name, threshold)), domain)
 
 
 def check_agreement(kind: str, name: str, seed: int) -> None:
@@ -85,7 +86,7 @@ def check_agreement(kind: str, name: str, seed: int) -> None:
         assert result.x is not None, label
         assert problem.domain.admissible(result.x[None, :])[0], label
         assert problem.value(result.x) == monitor.best_value, label
-        assert problem.score_above(monitor.bound) >= result.value or result.head.startswith("log")
+        assert problem.score_above(monitor.bound) >= result.value or result.score.startswith("log")
         # Values are float64 passes: another point may exceed the real maximum by its rounding.
         assert best <= monitor.bound + 1e-12 * max(1.0, abs(best)), label
         if label in ("boxes", "auto", "bab"):

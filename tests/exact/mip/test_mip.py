@@ -20,7 +20,7 @@ from nnbo_mip.exact.mip.emptiness import is_empty
 from nnbo_mip.exact.mip.mip import MipOptions
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.problem import Problem
-from nnbo_mip.exact.search.result import EngineResult
+from nnbo_mip.exact.search.result import Proof, SearchResult
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.space.domain import Domain, Grid
@@ -44,7 +44,7 @@ PAIRS = [
 ]
 
 
-def checked(problem: Problem, result: EngineResult) -> None:
+def checked(problem: Problem, result: SearchResult) -> None:
     """A claim of optimality, checked against the exact maximum without any slack."""
     exact = exact_maximum(problem.network, problem.domain, budget=3_000_000).value
     assert exact is not None
@@ -304,10 +304,10 @@ def test_claims_may_be_proven_by_somebody_else() -> None:
     problem = random_problem(1, 2, (5, 4))
     seen: list[float] = []
 
-    def prover(asked: Problem, monitor: Monitor) -> EngineResult:
+    def prover(asked: Problem, monitor: Monitor) -> SearchResult:
         assert asked is problem
         seen.append(monitor.best_value)
-        return monitor.result("elsewhere", monitor.best_value, "rigorous", counters={})
+        return monitor.result(Proof("elsewhere"), monitor.best_value, "rigorous", counters={})
 
     result = mip.solve(problem, MipOptions(solver="cbc"), Monitor(problem, GAP), prover=prover)
     assert result.engine == "elsewhere"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from nnbo_mip.core.terms import Kind
-from nnbo_mip.exact.scores.answer import Step, answer, assemble, joint_kind, name_of
+from nnbo_mip.exact.scores.answer import answer, assemble, joint_kind
+from nnbo_mip.exact.search.result import Proof, SearchResult, Step
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.entropy import MaxValueEntropy
@@ -21,7 +23,8 @@ DOMAIN = small_domain(1, 2)
 
 
 def step(bound: float = 1.0, kind: Kind = "rigorous", **options: object) -> Step:
-    return Step({"mean": 1.0}, bound, bound, kind, "boxes", **options)  # type: ignore[arg-type]
+    found = SearchResult(value=bound, bound=bound, kind=kind, proof=Proof("boxes"))
+    return Step({"mean": 1.0}, replace(found, **options))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +41,7 @@ def step(bound: float = 1.0, kind: Kind = "rigorous", **options: object) -> Step
     ],
 )
 def test_heads_are_named_as_acquisitions_are(head: Head, name: str) -> None:
-    assert name_of(head) == name
+    assert head.name == name
 
 
 @pytest.mark.parametrize("threshold", [-5.0, 40.0])
@@ -46,15 +49,15 @@ def test_scores_below_1e_12_are_answered_as_logarithms(threshold: float) -> None
     problem, monitor = case(clip_readout(1, 2), ExpectedImprovement(threshold), DOMAIN)
     monitor.offer(DOMAIN.lower[None, :])
     logarithm = monitor.best_value
-    monitor.tighten(logarithm + 0.01, "rigorous", "test")
-    engine_result = monitor.result("test", monitor.bound, "rigorous", counters={})
+    monitor.tighten(logarithm + 0.01, "rigorous", Proof("test"))
+    engine_result = monitor.result(Proof("test"), monitor.bound, "rigorous", counters={})
     result = answer(problem, engine_result)
     assert result.gap == pytest.approx(0.01)
     if threshold == 40.0:
-        assert (result.head, result.value) == ("logei", logarithm)
+        assert (result.score, result.value) == ("logei", logarithm)
         assert result.bound == logarithm + 0.01
     else:
-        assert result.head == "ei"
+        assert result.score == "ei"
         assert math.log(result.value) == pytest.approx(logarithm)
         assert math.log(result.bound) == pytest.approx(logarithm + 0.01)
 
@@ -68,7 +71,7 @@ def test_a_joint_proof_is_as_good_as_its_weakest_step() -> None:
 def test_steps_add_up() -> None:
     problem, monitor = case(clip_readout(1, 2), LinearHead(), DOMAIN)
     monitor.offer(DOMAIN.lower[None, :])
-    monitor.tighten(monitor.best_value + 1.0, "solver", "test")
+    monitor.tighten(monitor.best_value + 1.0, "solver", Proof("test"))
     steps = [
         step(counters={"boxes": 3, "evaluations": 9}),
         step(counters={"boxes": 4, "nodes": 1}, message="One sentence."),
@@ -82,14 +85,14 @@ def test_steps_add_up() -> None:
     }
     assert (result.engine, result.kind, result.status) == ("way (boxes)", "solver", "feasible")
     assert result.message == "Another. One sentence."
-    assert result.linear_problems == 2
+    assert len(result.steps) == 2
     assert not result.time_limited
     assert assemble("way", problem, monitor, [*steps, step(time_limited=True)]).time_limited
 
 
 def test_an_empty_space_has_no_gap() -> None:
     problem, monitor = case(clip_readout(1, 2), ExpectedImprovement(0.0), DOMAIN)
-    empty = Step({"mean": 1.0}, -math.inf, -math.inf, "rigorous", "propagation")
+    empty = Step({"mean": 1.0}, SearchResult(bound=-math.inf, kind="rigorous"))
     assert empty.is_empty
     assert not step().is_empty
     result = assemble("way", problem, monitor, [empty])

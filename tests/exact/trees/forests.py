@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.network.graph.tree_arrays import LEAF
 from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
 from nnbo_mip.space.domain import Domain

@@ -9,13 +9,14 @@ from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.heads import tree_sums
 from nnbo_mip.exact.heads.maximize_head import Ways, maximize_head
 from nnbo_mip.exact.heads.sequence import SequenceOptions
-from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.trees.cells import TreeCells
 from nnbo_mip.exact.trees.program import tree_program
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
 from tests.exact.backends.extras import GUROBI, SCIP
 from tests.exact.trees.forests import best_score, random_forest, representatives
@@ -35,14 +36,14 @@ def forest_of(kind: str, seed: int) -> tuple[TreeReadout, HeadProblem]:
     domain = domain_of(kind, rng)
     drawn = random_forest(domain, rng)
     readout = TreeReadout(drawn.nodes, drawn.roots, drawn.dimension)
-    return readout, HeadProblem(readout, SUMS[0], domain)
+    return readout, HeadProblem(Objective(readout, SUMS[0]), domain)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_programs_find_the_maximum_of_all_cells(kind: str) -> None:
     readout, problem = forest_of(kind, 0)
     for head in SUMS:
-        asked = HeadProblem(readout, head, problem.domain)
+        asked = HeadProblem(Objective(readout, head), problem.domain)
         best, monitor = best_score(asked), Monitor(asked, GAP, 30.0)
         result = maximize_head(Ways(asked), SequenceOptions("mip"), monitor)
         assert result.kind in ("solver", "rigorous")
@@ -86,14 +87,14 @@ def test_an_empty_space_is_infeasible() -> None:
     readout, problem = forest_of("box", 0)
     d = problem.dimension
     domain = problem.domain.away_from(np.zeros((1, d)), 9.0)
-    asked = HeadProblem(readout, SUMS[0], domain)
+    asked = HeadProblem(Objective(readout, SUMS[0]), domain)
     result = tree_sums.solve(asked, SequenceOptions("mip"), Monitor(asked, GAP, 10.0))
     assert result.status == "infeasible"
 
 
 def test_what_is_no_sum_is_refused_in_a_sentence() -> None:
     readout, problem = forest_of("box", 0)
-    asked = HeadProblem(readout, ExpectedImprovement(0.0), problem.domain)
+    asked = HeadProblem(Objective(readout, ExpectedImprovement(0.0)), problem.domain)
     with pytest.raises(UnsupportedError, match="sequence of linear problems"):
         maximize_head(Ways(asked), SequenceOptions("mip"), Monitor(asked, GAP))
     with pytest.raises(UnsupportedError, match="not enumerated"):
@@ -102,5 +103,5 @@ def test_what_is_no_sum_is_refused_in_a_sentence() -> None:
     with pytest.raises(UnsupportedError, match="one formulation"):
         tree_sums.solve(problem, options, Monitor(problem, GAP))
     wide = TreeReadout(readout.nodes, readout.roots, readout.dimension, reach=2.0)
-    moved = HeadProblem(wide, SUMS[2], problem.domain)
+    moved = HeadProblem(Objective(wide, SUMS[2]), problem.domain)
     assert "scale" in tree_sums.why_not(moved)

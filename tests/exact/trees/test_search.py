@@ -10,9 +10,8 @@ import pytest
 from nnbo_mip.exact.branching.boxes import BoxOptions
 from nnbo_mip.exact.heads.maximize_head import Ways, maximize_head
 from nnbo_mip.exact.heads.sequence import SequenceOptions
-from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
-from nnbo_mip.exact.search.result import gap_closed
 from nnbo_mip.exact.trees.cells import TreeCells
 from nnbo_mip.exact.trees.scores import TreeScores
 from nnbo_mip.exact.trees.search import TreeSearch
@@ -23,6 +22,7 @@ from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.functions.noisy import AugmentedEI, QuantileImprovement
 from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
+from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.space.grid import Grid
@@ -88,7 +88,7 @@ def test_the_maximum_is_that_of_all_cells(kind: str, seed: int) -> None:
     domain = domain_of(kind, rng)
     readout = random_forest(domain, rng)
     for name, head in HEADS.items():
-        problem = HeadProblem(readout, head, domain)
+        problem = HeadProblem(Objective(readout, head), domain)
         best = best_score(problem)
         value, bound, status, _ = maximized(problem)
         if status == "infeasible":
@@ -96,11 +96,11 @@ def test_the_maximum_is_that_of_all_cells(kind: str, seed: int) -> None:
             continue
         assert bound >= best, name
         if kind != "rows":
-            assert value == best or gap_closed(value, best, GAP, problem.measure), name
+            assert value == best or problem.measure.closes(value, best, GAP), name
             assert status == "optimal", name
         else:
             assert status in ("optimal", "feasible")
-            assert value >= best or gap_closed(value, best, GAP, problem.measure), name
+            assert value >= best or problem.measure.closes(value, best, GAP), name
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -116,7 +116,7 @@ def test_bounds_of_boxes_hold_at_all_their_points(seed: int) -> None:
     a[:5] = b[:5]
     inside = ((places >= a[:, None]) & (places <= b[:, None])).all(axis=2)
     for name, head in HEADS.items():
-        problem = HeadProblem(readout, head, domain)
+        problem = HeadProblem(Objective(readout, head), domain)
         values = problem.values(points)
         scores = TreeScores(problem, cells)
         for level in (-math.inf, float(np.median(values)), float(values.max())):
@@ -156,7 +156,7 @@ def test_a_search_can_be_continued_box_by_box() -> None:
     rng = np.random.default_rng(8)
     domain = Domain([-1.0] * 3, [0.5] * 3)
     readout = random_forest(domain, rng, n_trees=12, depth=4)
-    problem = HeadProblem(readout, HEADS["ucb"], domain)
+    problem = HeadProblem(Objective(readout, HEADS["ucb"]), domain)
     monitor = Monitor(problem, GAP)
     search, bounds = TreeSearch(problem, BoxOptions(), monitor), [math.inf]
     while len(search.frontier):
@@ -169,13 +169,13 @@ def test_a_search_can_be_continued_box_by_box() -> None:
 def test_an_empty_domain_is_infeasible() -> None:
     domain = Domain([-1.0], [1.0]).away_from([[0.0]], 1.5)
     readout = random_forest(domain, np.random.default_rng(0))
-    assert maximized(HeadProblem(readout, HEADS["ei"], domain))[2] == "infeasible"
+    assert maximized(HeadProblem(Objective(readout, HEADS["ei"]), domain))[2] == "infeasible"
 
 
 def test_values_near_overflow_prove_nothing() -> None:
     nodes = np.array([[-1.0, 0.0, -1.0, -1.0, 1e200, 0.0]])
     readout = TreeReadout(nodes, np.zeros(1), 1.0)
-    problem = HeadProblem(readout, HEADS["mean"], Domain([-1.0], [1.0]))
+    problem = HeadProblem(Objective(readout, HEADS["mean"]), Domain([-1.0], [1.0]))
     value, bound, status, _ = maximized(problem)
     assert (bound, status) == (math.inf, "heuristic")
     assert value <= bound

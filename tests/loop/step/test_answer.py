@@ -28,7 +28,8 @@ def answer(acquisition: str, place: Any, **parts: Any) -> tuple[Suggestion, Any]
     chosen = nm.acquisitions.create(acquisition)
     scorer = chosen.scorer(BELIEF, X, Y)
     proposal = nm.maximize(BELIEF, chosen, SPACE.model(), maximizer="bab", X=X, y=Y)
-    moved = replace(proposal, x=place, value=math.nan, gap=math.nan, **parts)
+    found = replace(proposal.found, x=place, value=math.nan, gap=math.nan, **parts)
+    moved = replace(proposal, found=found)
     escaped = Escaped(moved, 1.0, 1.0, 0.0)
     return suggested(SPACE, -1.0, BELIEF, scorer, escaped, as_floats, 1e-4), scorer
 
@@ -57,7 +58,7 @@ def test_value_and_gap_are_those_of_the_decoded_point(acquisition: str) -> None:
 
 def test_scores_that_were_answered_as_logarithms_stay_logarithms() -> None:
     place = moved_by_decoding()[1]
-    said, scorer = answer("ei", place, head="logei", bound=2.0)
+    said, scorer = answer("ei", place, score="logei", bound=2.0)
     score = float(scorer.score(SPACE.encode(said.x))[0])
     assert said.value == pytest.approx(math.log(score), rel=1e-9)
     assert said.gap == 2.0 - said.value

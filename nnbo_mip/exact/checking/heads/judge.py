@@ -24,7 +24,7 @@ from nnbo_mip.exact.checking.heads.reproof import HeadClaim, reprove_head
 from nnbo_mip.exact.checking.numbers import contradictions
 from nnbo_mip.exact.checking.reproof import Outcome
 from nnbo_mip.network.graph.fingerprint import fingerprint
-from nnbo_mip.scores.logarithms import LEAST_LOG, is_logarithm, searched
+from nnbo_mip.scores.logarithms import LEAST_LOG
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.storage import head_from_dict, head_to_dict, network_of, readout_to_dict
 from nnbo_mip.space.domain import Domain
@@ -98,7 +98,7 @@ def judge_head(certificate: Certificate, given: Objective, inquiry: Inquiry) -> 
             return verdict, reason
         without = f" As a whole, without its parts, of which {reason}"
     x = None if certificate.x is None else np.array(certificate.x)
-    level, claimant = certificate.bound, certificate.prover
+    level, claimant = certificate.bound, certificate.proof
     claim = HeadClaim(objective, inquiry.domain, level, claimant, x, inquiry.rigorous)
     verdict, reason = reprove_head(claim, inquiry.deadline, inquiry.seed, inquiry.callback)
     return verdict, reason if verdict == "refuted" else reason + without
@@ -108,7 +108,7 @@ def _mismatch(
     certificate: Certificate, given: Objective, objective: Objective, domain: Domain
 ) -> str:
     """Return why the certificate is not about what was given, in a sentence; empty if it is."""
-    heads = (head_to_dict(given.head), head_to_dict(searched(given.head)))
+    heads = (head_to_dict(given.head), head_to_dict(given.head.searched))
     if _text(certificate.head) not in map(_text, heads):
         return "the certificate is about another head: the numbers differ."
     if _text(certificate.readout) != _text(readout_to_dict(given.readout)):
@@ -157,7 +157,7 @@ def _score_interval(
 ) -> tuple[float, float]:
     """Return between what a float64 evaluation of the score at a point lies on any machine."""
     scores = score_bounder(objective, domain)
-    least = LEAST_LOG if is_logarithm(objective.head) else -math.inf  # as in what is searched
+    least = LEAST_LOG if objective.head.is_logarithm else -math.inf  # as in what is searched
     low = high = max(float(objective.score(x[None, :])[0]), least)
     share = UNKNOWN_ROUNDING
     if scores is not None:

@@ -27,6 +27,7 @@ from nnbo_mip.exact.checking.reproof import Outcome, reprove
 from nnbo_mip.exact.checking.sweep import Recheck
 from nnbo_mip.exact.search.monitor import REPORT_INTERVAL
 from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.exact.search.result import Proof
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.entropy import CEILING, MaxValueEntropy
@@ -45,7 +46,7 @@ class HeadClaim:
     domain : Domain
     level : float
         ``-inf`` claims that there is no admissible point.
-    claimant : str
+    claimant : Proof
         Who made the claim, and will not be asked.
     x : (d,) array or None
         The best point the claimant knew.
@@ -56,7 +57,7 @@ class HeadClaim:
     objective: Objective
     domain: Domain
     level: float
-    claimant: str
+    claimant: Proof
     x: FloatArray | None
     rigorous: bool
 

@@ -16,7 +16,7 @@ from nnbo_mip.exact.heads.relaxers.members import CountRelaxer, ImprovementRelax
 from nnbo_mip.exact.heads.relaxers.moments import MomentRelaxer
 from nnbo_mip.exact.heads.relaxers.posterior import PosteriorPart
 from nnbo_mip.exact.heads.relaxers.spreads import SpreadRelaxer, no_spread, spread_relaxer
-from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.scores.base.abstract import MomentHead
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.posteriors.gp_readout import GpReadout

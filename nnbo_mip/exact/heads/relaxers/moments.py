@@ -14,7 +14,8 @@ from nnbo_mip.exact.scores.level_lines import LevelLines, level_lines
 from nnbo_mip.scores.base.abstract import MomentHead, RatioHead
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
-from nnbo_mip.scores.logarithms import LEAST_LOG, LogProbability, is_logarithm
+from nnbo_mip.scores.functions.probability import LogProbability
+from nnbo_mip.scores.logarithms import LEAST_LOG
 
 SCORE_ERROR = 1e-11
 """Relative error of every head's score, and absolute error of logarithms; generously."""
@@ -83,7 +84,7 @@ def scores_below(
         ends = list(pairwise(cuts))
     found = [_score_between(head, lines, most, *pair) for pair in ends]
     score: FloatArray = np.max(found, axis=0)
-    if is_logarithm(head):
+    if head.is_logarithm:
         score = np.maximum(score, LEAST_LOG)  # as the values that are searched
     score = score + SCORE_ERROR * (np.abs(score) + 1.0)
     return np.minimum(score, 0.0) if isinstance(head, LogProbability) else score

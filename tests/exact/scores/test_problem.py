@@ -1,4 +1,4 @@
-"""The question of a head: values, gaps of logarithms, what a monitor keeps."""
+"""The problem of a head: values, gaps of logarithms, what a monitor keeps."""
 
 import math
 
@@ -7,15 +7,16 @@ import pytest
 
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.core.terms import Measure
-from nnbo_mip.exact.scores.question import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
-from nnbo_mip.exact.search.result import cutoff, gap_closed
+from nnbo_mip.exact.search.result import Proof
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
-from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
-from nnbo_mip.scores.logarithms import LEAST_LOG, LogProbability
+from nnbo_mip.scores.functions.probability import LogProbability, ProbabilityOfImprovement
+from nnbo_mip.scores.logarithms import LEAST_LOG
+from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.posteriors.readouts import MembersReadout, PlainReadout
 from nnbo_mip.space.domain import Domain
 
@@ -28,7 +29,7 @@ def line(names=("mean", "std")):
 
 
 def test_values_are_those_of_the_logarithm_and_translate_back():
-    problem = HeadProblem(PlainReadout(line()), ExpectedImprovement(0.5), BOX)
+    problem = HeadProblem(Objective(PlainReadout(line()), ExpectedImprovement(0.5)), BOX)
     assert problem.measure is Measure.LOGARITHM
     scores = ExpectedImprovement(0.5).score([-1.0, 0.5], [0.5, 1.25])
     assert np.allclose(problem.values([[-1.0], [0.5]]), np.log(scores), rtol=1e-13)
@@ -38,31 +39,32 @@ def test_values_are_those_of_the_logarithm_and_translate_back():
 
 
 def test_other_heads_are_searched_themselves():
-    problem = HeadProblem(PlainReadout(line()), LinearHead(1.0, 2.0), BOX)
+    problem = HeadProblem(Objective(PlainReadout(line()), LinearHead(1.0, 2.0)), BOX)
     assert problem.measure is Measure.NATURAL
     assert problem.value([0.5]) == 3.0
     assert problem.score_above(3.5) == 3.5
-    members = HeadProblem(MembersReadout(line(("mean", "member0"))), EmpiricalImprovement(0.5), BOX)
+    readout = MembersReadout(line(("mean", "member0")))
+    members = HeadProblem(Objective(readout, EmpiricalImprovement(0.5)), BOX)
     assert members.value([1.0]) == 1.0
 
 
 def test_hopeless_points_have_a_finite_value():
     sure = Network.from_layers([([[1.0], [0.0]], [0.0, 0.0])], ("mean", "std"))
     for head in (ExpectedImprovement(5.0), ProbabilityOfImprovement(5.0)):
-        problem = HeadProblem(PlainReadout(sure), head, BOX)
+        problem = HeadProblem(Objective(PlainReadout(sure), head), BOX)
         monitor = Monitor(problem, 1e-4)
         monitor.offer(np.array([[0.5]]))
         assert monitor.best_value == LEAST_LOG
-        assert monitor.result("test", LEAST_LOG, "rigorous", counters={}).status == "optimal"
+        assert monitor.result(Proof("test"), LEAST_LOG, "rigorous", counters={}).status == "optimal"
 
 
 def test_gaps_of_logarithms_are_their_differences():
-    assert gap_closed(-50.0, -49.999, 1e-4) is True
-    assert gap_closed(-50.0, -49.999, 1e-4, Measure.LOGARITHM) is False
-    assert cutoff(-50.0, 1e-4, Measure.LOGARITHM) <= -50.0 + 1e-4
+    assert Measure.NATURAL.closes(-50.0, -49.999, 1e-4) is True
+    assert Measure.LOGARITHM.closes(-50.0, -49.999, 1e-4) is False
+    assert Measure.LOGARITHM.cutoff(-50.0, 1e-4) <= -50.0 + 1e-4
     for value in (-50.0, 0.0, 3.0):
-        assert gap_closed(value, cutoff(value, 1e-4, Measure.LOGARITHM), 1e-4, Measure.LOGARITHM)
-        assert cutoff(value, 0.0, Measure.LOGARITHM) == value
+        assert Measure.LOGARITHM.closes(value, Measure.LOGARITHM.cutoff(value, 1e-4), 1e-4)
+        assert Measure.LOGARITHM.cutoff(value, 0.0) == value
 
 
 def test_log_probability_is_the_logarithm_of_the_probability():
@@ -80,15 +82,16 @@ def test_log_probability_is_the_logarithm_of_the_probability():
 
 def test_a_space_of_another_dimension_is_refused():
     with pytest.raises(InputError, match="reads 1 inputs"):
-        HeadProblem(PlainReadout(line()), LinearHead(), Domain([0.0, 0.0], [1.0, 1.0]))
+        HeadProblem(Objective(PlainReadout(line()), LinearHead()), Domain([0.0, 0.0], [1.0, 1.0]))
 
 
 def test_gaps_of_small_scores_are_shares_of_them():
-    assert gap_closed(1e-2, 1.00009e-2, 1e-4, Measure.SCORE)
-    assert not gap_closed(1e-2, 1.00011e-2, 1e-4, Measure.SCORE)
-    assert not gap_closed(0.0, 1.1e-8, 1e-4, Measure.SCORE)
-    assert gap_closed(0.0, 0.9e-8, 1e-4, Measure.SCORE)
+    assert Measure.SCORE.closes(1e-2, 1.00009e-2, 1e-4)
+    assert not Measure.SCORE.closes(1e-2, 1.00011e-2, 1e-4)
+    assert not Measure.SCORE.closes(0.0, 1.1e-8, 1e-4)
+    assert Measure.SCORE.closes(0.0, 0.9e-8, 1e-4)
     for value in (0.0, 1e-6, 0.3, 40.0):
-        assert gap_closed(value, cutoff(value, 1e-4, Measure.SCORE), 1e-4, Measure.SCORE)
-    members = HeadProblem(MembersReadout(line(("mean", "member0"))), EmpiricalImprovement(0.5), BOX)
+        assert Measure.SCORE.closes(value, Measure.SCORE.cutoff(value, 1e-4), 1e-4)
+    readout = MembersReadout(line(("mean", "member0")))
+    members = HeadProblem(Objective(readout, EmpiricalImprovement(0.5)), BOX)
     assert members.measure is Measure.SCORE

@@ -1,9 +1,9 @@
-"""The question of a head: maximize it, over what is read of a network, over a domain."""
+"""`HeadProblem`: an objective over a domain, to be maximized with a proof."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,8 +16,6 @@ from nnbo_mip.core.terms import Measure
 from nnbo_mip.exact.search.problem import Problem
 from nnbo_mip.scores import logarithms
 from nnbo_mip.scores.base.abstract import Head
-from nnbo_mip.scores.functions.linear import LinearHead
-from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.posteriors.readouts import Readout
 from nnbo_mip.scores.storage import HEADS, READOUTS
@@ -26,14 +24,12 @@ from nnbo_mip.space.domain import Domain
 
 @dataclass(frozen=True, eq=False)
 class HeadProblem:
-    """Maximize ``head(readout(x))`` over the admissible points of a domain.
+    """Maximize an objective over the admissible points of a domain.
 
     Parameters
     ----------
-    readout : Readout
-        Where mean and std, or members, come from.
-    head : Head
-        What is made of them.
+    objective : Objective
+        A head on the readout from which mean and std, or members, come.
     domain : Domain
         Box, grids, one-hot groups and rows, in the coordinates the network reads.
 
@@ -43,8 +39,7 @@ class HeadProblem:
     head itself otherwise. `score` and `score_above` translate back.
     """
 
-    readout: Readout
-    head: Head
+    objective: Objective
     domain: Domain
 
     def __post_init__(self) -> None:
@@ -58,9 +53,14 @@ class HeadProblem:
             )
 
     @property
-    def objective(self) -> Objective:
-        """The function that is maximized."""
-        return Objective(self.readout, self.head)
+    def readout(self) -> Readout:
+        """Where mean and std, or members, come from."""
+        return self.objective.readout
+
+    @property
+    def head(self) -> Head:
+        """What is made of them."""
+        return self.objective.head
 
     @property
     def dimension(self) -> int:
@@ -68,20 +68,23 @@ class HeadProblem:
         return self.domain.dimension
 
     @cached_property
-    def searched(self) -> Head:
-        """The head whose values a search compares."""
-        return logarithms.searched(self.head)
+    def sought(self) -> Objective:
+        """The objective whose values a search compares."""
+        return replace(self.objective, head=self.head.searched)
 
-    @cached_property
+    @property
+    def searched(self) -> Head:
+        """The head of `sought`."""
+        return self.sought.head
+
+    @property
     def measure(self) -> Measure:
         """When a gap between value and bound counts as closed."""
-        if logarithms.is_logarithm(self.searched):
-            return Measure.LOGARITHM
-        return Measure.NATURAL if isinstance(self.head, LinearHead) else Measure.SCORE
+        return self.searched.measure
 
     def values(self, points: npt.ArrayLike) -> FloatArray:
         """Values (n,) of what is searched at points (n, d)."""
-        values = self._evaluate(self.searched, points)
+        values = self.sought.score(points)
         if self.measure is Measure.LOGARITHM:
             return np.maximum(values, logarithms.LEAST_LOG)
         return values
@@ -104,17 +107,13 @@ class HeadProblem:
 
     def score(self, point: npt.ArrayLike) -> float:
         """Score of the head itself at one point, evaluated alone."""
-        return float(self._evaluate(self.head, np.asarray(point)[None, :])[0])
+        return float(self.objective.score(np.asarray(point)[None, :])[0])
 
     def score_above(self, bound: float) -> float:
         """Turn a proven bound on all values into one on all scores of the head."""
         if self.searched == self.head:
             return bound
-        above = logarithms.exponential_above(bound)
-        return min(above, 1.0) if isinstance(self.head, ProbabilityOfImprovement) else above
-
-    def _evaluate(self, head: Head, points: npt.ArrayLike) -> FloatArray:
-        return Objective(self.readout, head).score(points)
+        return min(logarithms.exponential_above(bound), self.head.largest_score)
 
 
 def _refuse_derived(given: object, known: Mapping[str, type[Any]]) -> None:
