@@ -10,6 +10,7 @@ import numpy as np
 
 from nnbo_mip.acquisitions.base.abstract import Acquisition
 from nnbo_mip.acquisitions.base.catalogue import registry as acquisitions
+from nnbo_mip.cli.common import FEWEST
 from nnbo_mip.cli.space_file import read_space
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError, MissingExtraError
@@ -29,9 +30,6 @@ from nnbo_mip.surrogates.base.abstract import Surrogate
 from nnbo_mip.surrogates.base.families import registry as surrogates
 
 T = TypeVar("T")
-
-FEWEST = 2
-"""Observations that a surrogate learns from at least."""
 
 POINTS = 20
 """Sobol points of a problem, unless said otherwise."""

@@ -1,6 +1,6 @@
 r"""Warps: values as models see them, so that a few terrible ones do not flatten the rest.
 
-A warp is increasing: what is best stays best. `asinh_warp` has another one. *Half rank*, with m the
+A warp is increasing: what is best stays best. `asinh` has another one. *Half rank*, with m the
 median of the n values, larger is better, and
 
     s = sqrt(mean of (y_i - m)^2 over y_i >= m),
@@ -171,7 +171,7 @@ registry: Registry[Warp] = Registry(
     {
         "none": f"{__name__}:NoWarp",
         "half_rank": f"{__name__}:HalfRank",
-        "asinh": "nnbo_mip.loop.warps.asinh_warp:Asinh",
+        "asinh": "nnbo_mip.loop.warps.asinh:Asinh",
     },
     group="nnbo_mip.warps",
 )

@@ -21,16 +21,13 @@ from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.checks import check_number
 from nnbo_mip.scores.base.abstract import RatioHead, checked_moments, standardized
-from nnbo_mip.scores.base.normal import density, tail_ratios
+from nnbo_mip.scores.base.normal import FAR, density, tail_ratios
 
 RATIO_ERROR = 1e-13
 """A ratio is within this times (1 + abs(t)) of the exact quantile of its level."""
 
 LARGEST_RATIO = 1e150
 """Of logarithmic levels that are refined."""
-
-_FAR = 40.0
-"""Here phi has vanished."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +84,7 @@ class ProbabilityOfImprovement(RatioHead):
         return np.asarray(ndtr(self._u(mean - self.threshold, std)))
 
     def _gradient(self, mean: FloatArray, std: FloatArray) -> tuple[FloatArray, FloatArray]:
-        u = np.clip(self._u(mean - self.threshold, std), -_FAR, _FAR)
+        u = np.clip(self._u(mean - self.threshold, std), -FAR, FAR)
         safe = np.where(std == 0.0, math.inf, std)
         return density(u) / safe, -u * density(u) / safe
 
