@@ -41,13 +41,14 @@ UNKNOWN_NOISE = LogNormal(-4.0, 1.0)
 NOISES = (1e-6, 2.0)
 """Ends of such a variance."""
 
-THRESHOLD = 4.0
+THRESHOLD = 5.0
 """By how much the logarithm of the probability must be larger with a noise than without."""
 
 LEAST_SIGNAL = 0.1
 """Part of the values' variance that is expected of the function however large the noise is."""
 
-N_RESTARTS = 1
+N_RESTARTS, N_NOISY_RESTARTS = 3, 1
+"""The search without a noise is the more thorough: what it misses would pass for noise."""
 
 MOST = 150
 """Values that an unknown noise is estimated from at most."""
@@ -70,7 +71,7 @@ def unknown_noise(hyper: Hyperparameters, likelihood_of: LikelihoodOf, seed: int
     likelihood_of : callable
         The likelihood of hyper-parameters of which some are free.
     seed : int
-        Of the second start.
+        Of the other starts.
     """
     noisy = replace(
         hyper,
@@ -79,5 +80,5 @@ def unknown_noise(hyper: Hyperparameters, likelihood_of: LikelihoodOf, seed: int
         priors={**hyper.priors, "noise": UNKNOWN_NOISE, "amplitude": LogNormal(0.0, 1.0)},
     )
     _, without = maximize_likelihood(likelihood_of(hyper), hyper, N_RESTARTS, seed)
-    found, within = maximize_likelihood(likelihood_of(noisy), noisy, N_RESTARTS, seed)
+    found, within = maximize_likelihood(likelihood_of(noisy), noisy, N_NOISY_RESTARTS, seed)
     return found.noise if within > without + THRESHOLD else 0.0

@@ -254,7 +254,8 @@ def test_a_quick_search_that_the_clock_ended_is_said(monkeypatch: pytest.MonkeyP
     quick = step.ASCENTS.maximize
 
     def cut_short(self: Any, target: Any, request: Any) -> Proposal:
-        return replace(quick(target, request), time_limited=True)
+        answer = quick(target, request)
+        return replace(answer, found=replace(answer.found, time_limited=True))
 
     options = {"surrogate": "gp", "maximizer": "bab"}
     whole, cut = optimizer(**options), optimizer(**options)
@@ -414,7 +415,9 @@ def test_ctrl_c_during_the_ascents_of_an_ask_ends_it(
     quick, whole, limits = step.ASCENTS.maximize, step.maximize, []
 
     def interrupted(self: Any, target: Any, request: Any) -> Proposal:
-        return replace(quick(target, request), time_limited=True, interrupted=True)
+        answer = quick(target, request)
+        found = replace(answer.found, time_limited=True)
+        return replace(answer, found=found, interrupted=True)
 
     def recorded(*arguments: Any, **options: Any) -> Proposal:
         limits.append(options["time_limit"])
