@@ -52,8 +52,9 @@ def optimize(
     Parameters
     ----------
     f : callable
-        Takes x, an array for a box and a dict for named dimensions, and returns a number. What
-        raises, or returns anything else, NaN or an infinity, is a failed evaluation.
+        Takes x, an array for a box and a dict for named dimensions, and returns a number, or a
+        tuple of it and of its standard deviation. What raises, or returns anything else, NaN or an
+        infinity, is a failed evaluation.
     space : Space or whatever `Space.coerce` takes
     n_evals : int
         Evaluations of the whole run, initial points and failures included. A finite space of which

@@ -14,7 +14,13 @@ from typing import Any, Literal, Self, overload
 import numpy.typing as npt
 
 from nnbo_mip.core.checks import check_choice, check_count
-from nnbo_mip.core.errors import FileFormatError, InputError, JournalError, JournalWarning
+from nnbo_mip.core.errors import (
+    FileFormatError,
+    InputError,
+    JournalError,
+    JournalWarning,
+    ModelWarning,
+)
 from nnbo_mip.core.progress import ProgressCallback, ProgressOption, reporting
 from nnbo_mip.core.terms import Direction
 from nnbo_mip.loop.evaluation import Objective
@@ -31,6 +37,8 @@ from nnbo_mip.loop.record.workers import Worker
 from nnbo_mip.loop.settings.provenance import provenance
 from nnbo_mip.loop.settings.settings import CHANGEABLE, DOORS, Settings
 from nnbo_mip.loop.step.asking import Asking
+from nnbo_mip.loop.step.doubts import DOUBTS
+from nnbo_mip.loop.step.recommending import Recommendation, recommended
 from nnbo_mip.loop.step.rehearsal import rehearse, rehearse_maximizer
 from nnbo_mip.loop.tables.tables import read_table
 from nnbo_mip.space.space import Space
@@ -207,6 +215,7 @@ class BayesianOptimizer:
         self._again: list[str] = []
         self._asked_here: set[str] = set()
         self._is_alone = True
+        self._has_warned = False
         self._ledger = Ledger(State(settings.space, settings.embedded), journal)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -257,10 +266,21 @@ class BayesianOptimizer:
 
     @property
     def best(self) -> Observation | None:
-        """The observation with the best value, the first of those; None without a value."""
+        """The observation with the best value, the first of those; None without a value.
+
+        Where values are noisy it is the luckiest one; see `recommend`.
+        """
         sign = self._settings.sign
         values = [(sign * told.y, -told.number) for told in self.history if told.y is not None]
         return self.history[-max(values)[1]] if values else None
+
+    def recommend(self) -> Recommendation | None:
+        """Return the point to take: `best`, or where values are noisy that of the best mean.
+
+        That is the mean of a model at the evaluated points, which is fitted for it; noise is what
+        was told, or what the model learns. None without a value.
+        """
+        return recommended(self._settings, self.history, self.best)
 
     @property
     def starts(self) -> int:
@@ -487,8 +507,17 @@ class BayesianOptimizer:
                 warnings.warn(
                     f"a suggestion is not in the journal yet: {error}", JournalWarning, stacklevel=4
                 )
-            return replace(self._ledger.state.suggestions[event.key], proposal=proposal)
+            suggestion = self._ledger.state.suggestions[event.key]
+            self._warn_once(suggestion.message)
+            return replace(suggestion, proposal=proposal)
         raise AssertionError("counting never ends")
+
+    def _warn_once(self, message: str) -> None:
+        """Warn of the first choice of a model that means little."""
+        said = next((doubt for doubt in DOUBTS if doubt in message), "")
+        if said and not self._has_warned:
+            self._has_warned = True
+            warnings.warn(said, ModelWarning, stacklevel=4)
 
     def _take_notice(self) -> JournalError | None:
         """Take notice of what other processes wrote; return why that could not be read."""

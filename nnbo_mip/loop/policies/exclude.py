@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.core.arrays import BoolArray, FloatArray, as_points
-from nnbo_mip.core.checks import check_choice
+from nnbo_mip.core.checks import check_choice, check_flag
 from nnbo_mip.loop.policies.eps_decay import EpsDecay
-from nnbo_mip.loop.policies.escape import Escape, Escaped, Propose
+from nnbo_mip.loop.policies.escape import Escape, Escaped, NoEscape, Propose
 from nnbo_mip.maximizers.base.proposal import Proposal
 from nnbo_mip.space.domain import Domain
 
@@ -36,6 +36,9 @@ class Exclude(EpsDecay, Escape):
         As in `EpsDecay`.
     decay : {"exponential", "linear"}
         How the distance shrinks.
+    noisy : bool
+        Whether the distance is kept also where values are noisy and the surrogate knows it, so that
+        a second value at a known point would tell something.
 
     Notes
     -----
@@ -47,11 +50,17 @@ class Exclude(EpsDecay, Escape):
     scales: ClassVar[bool] = False
 
     decay: str = "exponential"
+    noisy: bool = False
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
         super().__post_init__()
         check_choice("decay", self.decay, ("exponential", "linear"))
+        check_flag("noisy", self.noisy)
+
+    def among_noise(self) -> Escape:
+        """Return no rule, so that points may be repeated, unless `noisy`."""
+        return self if self.noisy else NoEscape()
 
     def eps(self, step: int, starts: int, dimension: int, steps: int | None = None) -> float:
         """Return the distance of a step."""

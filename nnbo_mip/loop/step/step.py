@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from nnbo_mip.acquisitions.base.scorer import Scorer
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.core.progress import Progress, ProgressCallback
-from nnbo_mip.loop.policies.escape import Escaped
+from nnbo_mip.loop.policies.escape import Escape, Escaped
 from nnbo_mip.loop.policies.exclude import Quick, cleared
 from nnbo_mip.loop.policies.seeds import Purpose, seed_for
 from nnbo_mip.loop.record.region_box import RegionBox
@@ -30,7 +29,9 @@ from nnbo_mip.loop.regions.box import region_of_step
 from nnbo_mip.loop.regions.regions import Extent
 from nnbo_mip.loop.settings.settings import Settings
 from nnbo_mip.loop.step.answer import suggested
-from nnbo_mip.loop.step.sample import Sample, learned
+from nnbo_mip.loop.step.doubts import NOTHING_LEFT, is_negligible
+from nnbo_mip.loop.step.learning import learned, seeded
+from nnbo_mip.loop.step.sample import Sample
 from nnbo_mip.maximizers.base.abstract import Request
 from nnbo_mip.maximizers.base.proposal import Proposal
 from nnbo_mip.maximizers.base.target import Target
@@ -38,8 +39,6 @@ from nnbo_mip.maximizers.exact import ASCENTS
 from nnbo_mip.maximizers.maximize import maximize
 from nnbo_mip.space.embedded.embedded_space import EmbeddedSpace
 from nnbo_mip.surrogates.base.abstract import Belief, Capability
-
-T = TypeVar("T")
 
 STARTS = 5
 """Best points, from which a maximizer may begin."""
@@ -218,9 +217,8 @@ class Step:
         """Return what to evaluate next."""
         settings, given = self._settings, self._given
         steps = settings.steps
-        eps = settings.escape.eps(
-            given.step, given.starts, self._settings.search.model().dimension, steps
-        )
+        dimension = settings.search.model().dimension
+        eps = self._escape.eps(given.step, given.starts, dimension, steps)
         escaped = self._escaped(eps)
         if escaped.imposed > 0.0 and self._repeats(escaped.proposal):
             # It was rounded to a known point: the distance is less than that of the user's numbers.
@@ -241,7 +239,12 @@ class Step:
             self._learned.sample.outward,
             self._gap,
         )
-        remarks = self._remarks(suggestion.message)
+        doubt = ""
+        if scorer is not None:
+            place = escaped.proposal.x
+            if is_negligible(Target(scorer, settings.search.model()), place, self._learned.y):
+                doubt = NOTHING_LEFT
+        remarks = (*self._remarks(suggestion.message), doubt)
         found = replace(
             suggestion.found,
             time_limited=self._hurried,
@@ -258,7 +261,7 @@ class Step:
 
     def _escaped(self, eps: float) -> Escaped:
         """Return what the rule of escape makes of the maximizer's proposals at a distance."""
-        return self._settings.escape.apply(
+        return self._escape.apply(
             self._propose,
             self._given.seen,
             self._learned.c,
@@ -267,6 +270,13 @@ class Step:
             responds=self._responds,
             should_stop=self._is_late,
         )
+
+    @property
+    def _escape(self) -> Escape:
+        """The rule of escape; a known point may be worth a second value where these are noisy."""
+        rule = self._settings.escape
+        can_repeat = self._learned.sample.is_noisy and self._settings.surrogate.weighs_noise
+        return rule.among_noise() if can_repeat else rule
 
     def _repeats(self, proposal: Proposal) -> bool:
         """Whether a proposal is a known point once its numbers are the user's."""
@@ -281,10 +291,15 @@ class Step:
         surrogate, acquisition = self._settings.surrogate, self._learned.acquisition
         is_read = surrogate.weighs_noise or acquisition.reads_noise
         unread = (
-            f"the deviations that were told play no part: {surrogate.name} and {acquisition.name} "
-            "read none; take the surrogate 'gp' or the acquisition 'aei'."
+            f"the deviations that were told do not reach the model: {surrogate.name} reads none; "
+            "take the surrogate 'gp' or the acquisition 'aei'."
         )
-        return message, self._learned.said, "" if self._learned.noise is None or is_read else unread
+        noise = self._learned.sample.learned
+        learned_noise = (
+            f"a noise of deviation {noise:.3g} was learned from the values." if noise else ""
+        )
+        is_unread = self._learned.noise is not None and not is_read
+        return message, self._learned.said, learned_noise, unread if is_unread else ""
 
     @property
     def _responds(self) -> bool:
@@ -427,9 +442,3 @@ def _with_pending(
     if noise is not None:
         noise = np.append(noise, np.full(len(pending), np.nan))
     return np.concatenate([sample.X, pending]), np.concatenate([sample.y, values]), noise
-
-
-def seeded(options: T, seed: int) -> T:
-    """Return option objects with a seed, if they have one."""
-    made: Any = options
-    return replace(made, seed=seed) if hasattr(options, "seed") else options

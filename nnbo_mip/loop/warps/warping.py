@@ -122,13 +122,15 @@ class Warp(abc.ABC):
     """Its name in the registry."""
 
     @abc.abstractmethod
-    def learn(self, y: npt.ArrayLike) -> Warped:
+    def learn(self, y: npt.ArrayLike, noise: float = 0.0) -> Warped:
         """Return the warped values.
 
         Parameters
         ----------
         y : (n,) array
             Finite; larger is better.
+        noise : float
+            Typical deviation of a value from the function.
         """
 
 
@@ -138,7 +140,7 @@ class NoWarp(Warp):
 
     name: ClassVar[str] = "none"
 
-    def learn(self, y: npt.ArrayLike) -> Warped:
+    def learn(self, y: npt.ArrayLike, noise: float = 0.0) -> Warped:
         """Return y."""
         return Warped(np.array(y, dtype=np.float64), as_floats, as_floats)
 
@@ -156,7 +158,7 @@ class HalfRank(Warp):
 
     name: ClassVar[str] = "half_rank"
 
-    def learn(self, y: npt.ArrayLike) -> Warped:
+    def learn(self, y: npt.ArrayLike, noise: float = 0.0) -> Warped:
         """Return the warped values; between and beyond them, both ways are piecewise linear."""
         told = np.array(y, dtype=np.float64)
         middle = _median(told)

@@ -170,6 +170,7 @@ def settings_of(**options: Any) -> Any:
     return nm.BayesianOptimizer([(0.0, 1.0)], **given).settings
 
 
+@pytest.mark.filterwarnings("ignore::nnbo_mip.core.errors.ModelWarning")  # as it should
 @pytest.mark.parametrize("exponent", [-1060, 1000])
 def test_options_far_beyond_all_values_end_no_run(exponent: int) -> None:
     for given in ({"name": "ei", "incumbent": 1.0}, {"name": "ei", "incumbent": -1e300}):
