@@ -8,7 +8,6 @@ x      = argmax of the acquisition over c times the uncertainty, by the rule of 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -17,6 +16,7 @@ import numpy as np
 
 from nnbo_mip.acquisitions.base.abstract import Acquisition
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.clock import now
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.core.progress import Progress, ProgressCallback
 from nnbo_mip.loop.policies.clearing import Quick, cleared
@@ -125,7 +125,7 @@ class Step:
         self._given = given
         self._callback = callback
         self._domain = settings.search.model()
-        self._started = time.perf_counter()
+        self._started = now()
         self._sample = given.sample.fitted(settings.most_fitted)
         self._X, self._y, self._noise = self._with_pending()
         chosen = settings.batch.acquisition(settings.acquisition, len(given.pending))
@@ -134,7 +134,7 @@ class Step:
         self._say(f"{settings.surrogate.name} learns from {len(self._X)} values")
         surrogate = seeded(settings.surrogate, self._seed(Purpose.FIT)).converted(self._inward)
         self._belief: Belief = learned(surrogate, self._X, self._y, self._noise)
-        self._fitted = time.perf_counter()
+        self._fitted = now()
         self._region, self._said = region_of_step(
             given.extent,
             self._domain,
@@ -191,7 +191,7 @@ class Step:
             suggestion,
             found=found,
             region=self._region,
-            seconds=time.perf_counter() - self._fitted,
+            seconds=now() - self._fitted,
             fit_seconds=self._fitted - self._started,
         )
         return StepResult(suggestion, escaped.next_c, self._wanted)
@@ -368,7 +368,7 @@ class Step:
     def _left(self) -> float:
         if self._interrupted:
             return 0.0
-        return self._settings.time_limit - (time.perf_counter() - self._started)
+        return self._settings.time_limit - (now() - self._started)
 
     def _is_late(self) -> bool:
         late = self._left() <= 0.0
