@@ -63,6 +63,14 @@ FUNCTIONS = (
     "rosenbrock:dimension=5,source=004",
     "rosenbrock:dimension=5,source=000",
     "styblinski_tang:dimension=2",
+    "borehole",
+    "cantilever",
+    "flood",
+    "otl_circuit",
+    "piston",
+    "robot_arm",
+    "short_column",
+    "wing_weight",
 )
 
 BBOB = {
@@ -102,7 +110,17 @@ BBOB = {
     ),
 }
 
-TASKS = ("tuning_svm", "tuning_mlp", "tuning_forest", "tuning_boosting")
+TASKS = (
+    "tuning_svm",
+    "tuning_mlp",
+    "tuning_layers",
+    "tuning_forest",
+    "tuning_boosting",
+    "tuning_pipeline",
+    "tuning_logistic",
+    "tuning_neighbors",
+    "tuning_elastic_net",
+)
 
 WRAPPERS = ("noisy", "constrained", "integer", "embedded")
 
