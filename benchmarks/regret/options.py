@@ -59,6 +59,15 @@ def add_run_options(
     shown : sequence of str
         Which are drawn unless said otherwise.
     """
+    add_store_options(parser, name)
+    parser.add_argument("--plot", metavar="FILE", help="draw median regrets, for example out.png")
+    parser.add_argument(
+        "--plot-methods", nargs="+", choices=methods, default=list(shown), metavar="METHOD"
+    )
+
+
+def add_store_options(parser: argparse.ArgumentParser, name: str) -> None:
+    """Add the options of the store and of the archive, both of this name, and of running."""
     parser.add_argument("--store", type=Path, default=f"{name}.db", help="file of the runs")
     parser.add_argument(
         "--archive",
@@ -70,10 +79,6 @@ def add_run_options(
     )
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     parser.add_argument("--report", action="store_true", help="run nothing")
-    parser.add_argument("--plot", metavar="FILE", help="draw median regrets, for example out.png")
-    parser.add_argument(
-        "--plot-methods", nargs="+", choices=methods, default=list(shown), metavar="METHOD"
-    )
 
 
 def without_points(connection: sqlite3.Connection) -> None:

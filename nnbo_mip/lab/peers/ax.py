@@ -61,8 +61,9 @@ class Experiment:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of what Ax itself imports
             from ax.api.client import Client
+            from ax.utils.common.logger import set_stderr_log_level
 
-        logging.getLogger("ax").setLevel(logging.ERROR)
+        set_stderr_log_level(logging.ERROR)
         self._task, self._sides = task, sides_of(task.space)
         self._names = [f"x{i}" for i in range(len(self._sides))]
         own = dict(zip(task.space.dim_names, self._names, strict=True))
