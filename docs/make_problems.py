@@ -122,6 +122,12 @@ TASKS = (
     "tuning_elastic_net",
 )
 
+DATA = {
+    **dict.fromkeys(("tuning_svm", "tuning_pipeline", "tuning_logistic"), CLASSIFICATION),
+    "tuning_elastic_net": REGRESSION,
+}
+"""Of the tasks that do not take all data sets."""
+
 WRAPPERS = ("noisy", "constrained", "integer", "embedded")
 
 N_SETTINGS = 100
@@ -208,8 +214,7 @@ def losses() -> str:
     """Return what random settings of every task lose, and how long one takes."""
     rows = []
     for name in TASKS:
-        kinds = CLASSIFICATION if name == "tuning_svm" else CLASSIFICATION + REGRESSION
-        for data in kinds:
+        for data in DATA.get(name, CLASSIFICATION + REGRESSION):
             problem = nm.problems.create(name, data=data)
             found, times = [], []
             for setting in problem.space.sample(N_SETTINGS, seed=0):

@@ -37,9 +37,9 @@ def report(results: Results) -> str:
         targets_table(results),
         *(f"{method}, cell by cell.\n\n{cells_table(results, method)}" for method in ours),
         "CPU seconds of an ask with its tell: median and 95 % quantile over the points that a tool "
-        f"chose after the first {LATE} evaluations (all, where there are no later ones). Steps are "
+        f"chose after the first {LATE} evaluations (all, where there are no later). Steps are "
         "those with a model: share that is `optimal` for the whole space, and for what the "
-        "suggestion says (a region, where there is one); median share of the region's volume in the "
+        "suggestion says (a region, where there is one); median share of its volume in the "
         "coordinates that move, and how many these are of all.",
         steps_table(results),
         "CPU seconds of a run, evaluations included: mean.",
