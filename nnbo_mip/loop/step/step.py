@@ -8,7 +8,6 @@ x      = argmax of the acquisition over c times the uncertainty, by the rule of 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,6 +17,7 @@ import numpy as np
 from nnbo_mip.acquisitions.base.abstract import Acquisition
 from nnbo_mip.acquisitions.base.scorer import Scorer
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.clock import now
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.core.progress import Progress, ProgressCallback
 from nnbo_mip.loop.policies.escape import Escape, Escaped
@@ -130,7 +130,7 @@ class Learned:
     c : float
         The scale that the step begins with.
     began, ended : float
-        Times of `time.perf_counter`, between which the model was trained.
+        Times of `core.clock.now`, between which the model was trained.
     """
 
     sample: Sample
@@ -179,7 +179,7 @@ class Step:
     @staticmethod
     def fit(settings: Settings, given: StepInput, callback: ProgressCallback | None = None) -> Step:
         """Fit the model of a step; parameters as those of the step."""
-        began = time.perf_counter()
+        began = now()
         sample = given.sample.fitted(settings.most_fitted)
         X, y, noise = _with_pending(settings, given, sample)
 
@@ -197,7 +197,7 @@ class Step:
             callback(Progress("", -math.inf, math.inf, 0.0, math.inf, note=note))
         surrogate = seeded(settings.surrogate, seed(Purpose.FIT)).converted(inward)
         belief = learned(surrogate, X, y, noise)
-        ended = time.perf_counter()
+        ended = now()
         domain = settings.search.model()
         region, said = region_of_step(
             given.extent, domain, given.seen, belief.length_scales, seed(Purpose.REGION)
@@ -254,7 +254,7 @@ class Step:
             suggestion,
             found=found,
             region=self._learned.region,
-            seconds=time.perf_counter() - self._learned.ended,
+            seconds=now() - self._learned.ended,
             fit_seconds=self._learned.ended - self._learned.began,
         )
         return StepResult(suggestion, escaped.next_c, self._wanted)
@@ -417,7 +417,7 @@ class Step:
     def _left(self) -> float:
         if self._interrupted:
             return 0.0
-        return self._settings.time_limit - (time.perf_counter() - self._learned.began)
+        return self._settings.time_limit - (now() - self._learned.began)
 
     def _is_late(self) -> bool:
         late = self._left() <= 0.0
