@@ -4,8 +4,9 @@
         def make(self, **options):
             return Mine(**options)
 
-Needs pytest. `make` must accept `incumbent`, whether the score reads one or not: a loop passes it.
-The head that comes out is judged by what it declares: shape, trends, bounds and levels. What declares that it `proposes` points instead of
+Needs pytest. `make` must accept `incumbent`, whether the score reads one or not: users give it to
+any acquisition by that name, and a run converts it as it converts y. The head that comes out is
+judged by what it declares: shape, trends, bounds and levels. What declares that it `proposes` points instead of
 scoring them keeps the contract of `criterion_contract`.
 """
 
