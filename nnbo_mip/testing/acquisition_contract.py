@@ -6,8 +6,8 @@
 
 Needs pytest. `make` must accept `incumbent`, whether the score reads one or not: users give it to
 any acquisition by that name, and a run converts it as it converts y. The head that comes out is
-judged by what it declares: shape, trends, bounds and levels. What declares that it `proposes` points instead of
-scoring them keeps the contract of `criterion_contract`.
+judged by what it declares: shape, trends, bounds and levels. What declares that it `proposes`
+points instead of scoring them keeps the contract of `criterion_contract`.
 """
 
 from __future__ import annotations

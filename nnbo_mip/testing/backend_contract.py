@@ -249,9 +249,9 @@ class ProverContract(BackendContract):
     def test_it_is_a_prover_within_the_margin_of_the_programs(self) -> None:
         backend = self.make()
         assert backend.proves
-        feasibility = backend.tolerances.feasibility
-        assert 0.0 < feasibility < MARGIN, (
-            f"a prover must run with a feasibility tolerance below {MARGIN:g}; got {feasibility:g}; "
+        stated = backend.tolerances.feasibility
+        assert 0.0 < stated < MARGIN, (
+            f"a prover must run with a feasibility tolerance below {MARGIN:g}; got {stated:g}; "
             "tighten it, or leave out `proves` and take the ClaimantContract."
         )
 
