@@ -66,6 +66,9 @@ def test_a_recipe_passes_its_tests(name: str, folder: Path) -> None:
     assert passed is not None
     assert int(passed[1]) >= LEAST_TESTS[name]
     assert not re.search("failed|error|skipped|warning", said)
+    left_out = re.search(r'"(\d+ deselected)"', PAGE)
+    assert left_out is not None
+    assert (left_out[1] in said) or name != "test_cautious.py"
 
 
 def test_every_recipe_has_its_tests() -> None:

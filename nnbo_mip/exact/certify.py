@@ -204,7 +204,8 @@ def _message(request: _Request, monitor: Monitor, result: SearchResult, complain
     if result.status == "infeasible":
         sentence = why_empty(request.space, request.domain)
     elif result.status == "optimal":
-        sentence = f"value and bound agree within the gap of {monitor.gap:g}."
+        relative = " times |value|" if result.gap > monitor.gap else ""
+        sentence = f"value and bound agree within the gap of {monitor.gap:g}{relative}."
     else:
         reason = "the search ended"
         if monitor.interrupted:

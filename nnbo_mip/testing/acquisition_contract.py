@@ -4,9 +4,10 @@
         def make(self, **options):
             return Mine(**options)
 
-Needs pytest. `make` must accept `incumbent`. The head that comes out is judged by what it
-declares: shape, trends, bounds and levels. What declares that it `proposes` points instead of
-scoring them keeps the contract of `criterion_contract`.
+Needs pytest. `make` must accept `incumbent`, whether the score reads one or not: users give it to
+any acquisition by that name, and a run converts it as it converts y. The head that comes out is
+judged by what it declares: shape, trends, bounds and levels. What declares that it `proposes`
+points instead of scoring them keeps the contract of `criterion_contract`.
 """
 
 from __future__ import annotations
@@ -45,6 +46,10 @@ class AcquisitionContract(Contract):
     @abc.abstractmethod
     def make(self, **options: Any) -> Acquisition:
         """Return the acquisition with these options (at least `incumbent`)."""
+
+    def shown_as(self) -> str:
+        """Return the name that proposals show; another than the acquisition's only on purpose."""
+        return self.make().name
 
     def offers(self) -> frozenset[object]:
         """Return the kinds of head that the head is."""
@@ -95,12 +100,13 @@ class AcquisitionContract(Contract):
             made.name = "other"
 
     def test_equal_options_make_equal_acquisitions(self) -> None:
-        assert self.make(incumbent=0.5) == self.make(incumbent=0.5)
-        assert hash(self.make(incumbent=0.5)) == hash(self.make(incumbent=0.5))
-        assert self.make(incumbent=0.5) != self.make(incumbent=0.25)
+        assert self._with(incumbent=0.5) == self._with(incumbent=0.5)
+        assert hash(self._with(incumbent=0.5)) == hash(self._with(incumbent=0.5))
+        assert self._with(incumbent=0.5) != self._with(incumbent=0.25)
 
     @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, "high", True])
     def test_an_incumbent_that_is_no_number_is_refused(self, bad: Any) -> None:
+        self._with(incumbent=0.5)
         with pytest.raises(InputError, match="incumbent"):
             self.make(incumbent=bad)
 
@@ -113,7 +119,25 @@ class AcquisitionContract(Contract):
         for need in needs:
             belief = AnalyticBelief(offered=self.belief().capabilities - {need})
             with pytest.raises(UnsupportedError, match=need.value):
-                self.make(incumbent=0.0).resolve(belief, *self.data())
+                self._with(incumbent=0.0).resolve(belief, *self.data())
+
+    def test_a_belief_that_offers_what_is_needed_and_nothing_else_is_enough(self) -> None:
+        made = self.make()
+        belief = AnalyticBelief(offered=made.needs)
+        try:
+            made.scorer(belief, *self.data()).score(self.probes())
+        except UnsupportedError as refused:
+            pytest.fail(
+                f"needs must name all that the score of {made.name} reads; it names "
+                f"{', '.join(sorted(made.needs))}, but {refused} Add what is missing to needs."
+            )
+
+    def test_a_proposal_shows_the_name_of_the_acquisition(self) -> None:
+        head, name = self.head(), self.shown_as()
+        assert head.name == name, (
+            f"the head of {self.make().name} must be called {name!r}; got {head.name!r}; pass "
+            "called=self.name to the LinearHead, or give the head's class that name."
+        )
 
     def test_the_head_is_frozen_numbers_and_the_same_for_the_same_data(self) -> None:
         head = self.head()
@@ -169,9 +193,9 @@ class AcquisitionContract(Contract):
 
     def test_without_data_an_incumbent_is_enough(self) -> None:
         belief, X = self.belief(), self.probes()
-        made = self.make(incumbent=0.5)
+        made = self._with(incumbent=0.5)
         if getattr(made, "noise", 0.0) is None:
-            made = self.make(incumbent=0.5, noise=0.1)
+            made = self._with(incumbent=0.5, noise=0.1)
         assert np.array_equal(made.score(belief, X), made.scorer(belief).score(X))
         assert made.gradient(belief, X).shape == X.shape
 
@@ -309,6 +333,15 @@ class AcquisitionContract(Contract):
                 self._moment_head().score([mean], [std])
 
     # -- helpers --------------------------------------------------------------------------
+
+    def _with(self, **options: float) -> Acquisition:
+        """Return it with an incumbent, which every acquisition must accept."""
+        made: Any = self.make()
+        assert "incumbent" in {field.name for field in dataclasses.fields(made)}, (
+            f"every acquisition must have the option incumbent; {made.name} has none; add the "
+            "field `incumbent: float | None = None`, and call check_incumbent in __post_init__."
+        )
+        return self.make(**options)
 
     def _moment_head(self) -> MomentHead:
         head = self.head()

@@ -53,7 +53,7 @@ class AnalyticBelief(Belief):
         Whether this is a draw.
     offered : frozenset of Capability
         What it declares; everything that has a mean and a std, unless something is to be missed.
-        Under `RATIO` it is a ratio instead, which rises with the mean.
+        Under `RATIO` it is a ratio instead, which rises with the mean. It refuses the rest.
     """
 
     d: int = 2
@@ -78,11 +78,11 @@ class AnalyticBelief(Belief):
 
     def mean(self, X: npt.ArrayLike) -> FloatArray:
         """Return expected values (n,)."""
-        return self.differentiate(X).mean
+        return self._of(Capability.MEAN, X).mean
 
     def std(self, X: npt.ArrayLike) -> FloatArray:
         """Return uncertainty (n,)."""
-        return self.differentiate(X).std
+        return self._of(Capability.STD, X).std
 
     def noise_std(self, X: npt.ArrayLike) -> FloatArray:
         """Return the noise (n,), the same everywhere."""
@@ -90,24 +90,24 @@ class AnalyticBelief(Belief):
 
     def members(self, X: npt.ArrayLike) -> FloatArray:
         """Return predictions (n, M)."""
-        local = self.differentiate(X)
+        local = self._of(Capability.MEMBERS, X)
         return local.mean[:, None] + local.std[:, None] * self._z
 
     def member_gradients(self, X: npt.ArrayLike) -> FloatArray:
         """Return gradients (n, M, d) of `members`."""
-        local = self.differentiate(X)
+        local = self._of(Capability.MEMBERS, X)
         return local.mean_gradient[:, None] + self._z[:, None] * local.std_gradient[:, None]
 
     def mixture(self, X: npt.ArrayLike) -> Mixture:
         """Return the two components."""
-        local = self.differentiate(X)
+        local = self._of(Capability.MIXTURE, X)
         weights, z, _ = self._components(self.check_points(X))
         stds = np.repeat(0.8 * local.std[:, None], 2, axis=1)
         return Mixture(weights, local.mean[:, None] + z * local.std[:, None], stds)
 
     def mixture_slopes(self, X: npt.ArrayLike) -> MixtureSlopes:
         """Return gradients (n, 2, d) of `mixture`."""
-        points, local = self.check_points(X), self.differentiate(X)
+        points, local = self.check_points(X), self._of(Capability.MIXTURE, X)
         weights, z, rate = self._components(points)
         first = np.zeros((*points.shape[:1], 2, self.d))
         first[:, 0, 0], first[:, 1, 0] = rate, -rate
@@ -128,6 +128,12 @@ class AnalyticBelief(Belief):
 
     def differentiate(self, X: npt.ArrayLike) -> Local:
         """Return mean, std and their gradients."""
+        return self._of(Capability.GRADIENT, X)
+
+    def _of(self, needed: Capability, X: npt.ArrayLike) -> Local:
+        """Return everything there is at points, to whoever asks for what is offered."""
+        if needed not in self.offered:
+            raise self._lacks(needed)
         points = self.check_points(X)
         angles = 1.3 * points + np.arange(self.d)
         mean, slope = np.sin(angles).sum(axis=1), 1.3 * np.cos(angles)
@@ -140,18 +146,23 @@ class AnalyticBelief(Belief):
 
     def ratio(self, X: npt.ArrayLike) -> FloatArray:
         """Return the logistic function of the mean (n,), a share of 1 being good."""
-        return np.asarray(expit(self.mean(X)))
+        return np.asarray(expit(self._of(Capability.RATIO, X).mean))
 
     def latent(self) -> AnalyticBelief:
         """Return the mean without uncertainty."""
+        if Capability.RATIO not in self.offered:
+            raise self._lacks(Capability.RATIO)
         return replace(
             self, is_draw=True, offered=frozenset({Capability.MEAN, Capability.GRADIENT})
         )
 
     def draw(self, seed: int) -> AnalyticBelief:
         """Return one function; its std is zero."""
+        if Capability.DRAWS not in self.offered:
+            raise self._lacks(Capability.DRAWS)
         offset = float(np.random.default_rng(seed).standard_normal())
-        return replace(self, offset=offset, is_draw=True)
+        offered = self.offered | {Capability.MEAN}
+        return replace(self, offset=offset, is_draw=True, offered=offered)
 
     def scaled(self, factor: float) -> AnalyticBelief:
         """Return this belief with its uncertainty multiplied by `factor`."""

@@ -323,6 +323,11 @@ class SurrogateContract(Contract):
         second = self._values(self.make(seed=3).fit(*sample(8, 2)), X)
         assert all(np.array_equal(first[name], second[name]) for name in first)
 
+    @pytest.mark.parametrize("bad", [-1, -(2**40)])
+    def test_a_negative_seed_is_refused_in_a_sentence(self, bad: int) -> None:
+        with pytest.raises(InputError, match="seed"):
+            self.make(seed=bad).fit(*sample(3, 2))
+
     def test_global_randomness_is_neither_used_nor_changed(self) -> None:
         X, results = self.probes(), []
         for seed in (1, 2):

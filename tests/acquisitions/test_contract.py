@@ -29,6 +29,9 @@ class TestUcb(Named):
 class TestUcbWithoutUncertainty(Named):
     spec = "ucb:beta=0"
 
+    def shown_as(self) -> str:
+        return "mean"
+
 
 class TestUcbFollowingTheory(Named):
     spec = "ucb:beta=confidence(delta=0.2)"
@@ -36,6 +39,9 @@ class TestUcbFollowingTheory(Named):
 
 class TestThompsonSample(Named):
     spec = "ts:seed=4"
+
+    def shown_as(self) -> str:
+        return "mean"  # that of a draw
 
 
 class TestEi(Named):
@@ -92,6 +98,9 @@ class TestAeiWithoutNoise(Named):
 
 class TestRatio(Named):
     spec = "ratio"
+
+    def shown_as(self) -> str:
+        return "mean"  # that of what the ratio rises with
 
     def belief(self) -> Belief:
         return AnalyticBelief(offered=RATIO)

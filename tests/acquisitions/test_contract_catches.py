@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,7 +17,7 @@ from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.functions.noisy import QuantileImprovement
 from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
-from nnbo_mip.surrogates import Belief
+from nnbo_mip.surrogates import Belief, Capability
 from nnbo_mip.testing.acquisition_contract import AcquisitionContract
 
 
@@ -97,6 +98,35 @@ class Forgetful(Mean):
 
 
 @dataclass(frozen=True)
+class Nameless(Mean):
+    """Has another name than its head."""
+
+    name: ClassVar[str] = "nameless"
+
+
+@dataclass(frozen=True)
+class Curious(Mean):
+    """Reads the std and does not say so."""
+
+    def head(self, belief: Belief, evidence: Evidence) -> Head:
+        return LinearHead(1.0, 1.0, called=self.name)
+
+
+@dataclass(frozen=True)
+class WithoutIncumbent(Acquisition):
+    """Has no option at all."""
+
+    name: ClassVar[str] = "bare"
+
+    @property
+    def needs(self) -> frozenset[Capability]:
+        return frozenset({Capability.MEAN})
+
+    def head(self, belief: Belief, evidence: Evidence) -> Head:
+        return LinearHead(called=self.name)
+
+
+@dataclass(frozen=True)
 class Moody(Mean):
     """Uses global randomness."""
 
@@ -155,3 +185,30 @@ def test_broken_promises_are_caught(contract: AcquisitionContract, promise: str)
 def test_an_unchecked_incumbent_is_caught() -> None:
     with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
         contract_of(Forgetful).test_an_incumbent_that_is_no_number_is_refused(np.nan)
+
+
+@pytest.mark.parametrize(
+    "promise",
+    [
+        lambda contract: contract.test_equal_options_make_equal_acquisitions(),
+        lambda contract: contract.test_an_incumbent_that_is_no_number_is_refused(np.nan),
+        lambda contract: contract.test_what_a_belief_lacks_is_said_in_a_sentence(),
+        lambda contract: contract.test_without_data_an_incumbent_is_enough(),
+    ],
+)
+def test_a_missing_incumbent_is_said_in_a_sentence(
+    promise: Callable[[AcquisitionContract], None],
+) -> None:
+    with pytest.raises(AssertionError, match="must have the option incumbent; bare has none; add"):
+        promise(contract_of(WithoutIncumbent))
+
+
+def test_a_head_of_another_name_is_said_in_a_sentence() -> None:
+    with pytest.raises(AssertionError, match="must be called 'nameless'; got 'mean'; pass called="):
+        contract_of(Nameless).test_a_proposal_shows_the_name_of_the_acquisition()
+
+
+def test_what_is_read_and_not_declared_is_said_in_a_sentence() -> None:
+    sentence = "needs must name all that the score of mean reads; it names mean, but .*'std'"
+    with pytest.raises(pytest.fail.Exception, match=sentence):
+        contract_of(Curious).test_a_belief_that_offers_what_is_needed_and_nothing_else_is_enough()

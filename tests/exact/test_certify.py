@@ -19,6 +19,7 @@ from scipy.optimize import Bounds
 import nnbo_mip as nm
 from nnbo_mip.core.interruption import interruptible
 from nnbo_mip.exact import methods
+from nnbo_mip.exact.backends import get_backend
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.options import EngineOptions
 from nnbo_mip.exact.search.problem import Problem
@@ -179,6 +180,9 @@ def test_every_solver_certifies(solver: str) -> None:
     result = certified(method="mip", solver=solver)
     assert (result.status, result.value, result.kind) == ("optimal", 1.5, "solver")
     assert result.certificate.check(tent()).confirmed
+    claims = not get_backend(solver).proves
+    assert (f"{solver} is a claimant: its points count" in result.message) is claims
+    assert (result.certificate.solver == "highs") is claims
 
 
 @pytest.mark.parametrize("formulation", ["bigm", "partition"])

@@ -94,6 +94,21 @@ def test_a_proposal_is_checked_from_its_text() -> None:
     assert "Proposal(" in repr(proposal)
 
 
+def test_a_large_gap_that_is_closed_says_why() -> None:
+    near, far = (maximize("clip", f"ucb:incumbent={y}", BOX) for y in (4.0, -500.0))
+    assert near.gap < 1e-4 < far.gap < 1e-4 * far.value
+    assert far.status == "optimal"
+    assert f"gap {far.gap:.3g}, within 0.0001 times |value|\n" in str(far)
+    assert "times |value|" not in str(near)
+
+
+def test_the_check_of_a_sum_of_outputs_says_once_what_was_proven() -> None:
+    checked = maximize("clip", "ucb", BOX).check()
+    assert checked.confirmed
+    assert ": as a sum of outputs, proven again" in checked.reason
+    assert checked.reason.count("no admissible point") == 1
+
+
 def test_improvements_that_vanish_are_answered_as_logarithms() -> None:
     X, y = data()
     proposal = nm.maximize(belief("clip"), "ei:incumbent=60", BOX, y=y)

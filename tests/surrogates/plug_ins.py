@@ -113,6 +113,10 @@ class RandomNets(nm.surrogates.Surrogate):
     n_hidden: int = 6
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        if self.seed < 0:
+            raise nm.InputError(f"seed must be at least 0; got {self.seed}; take 0.")
+
     @property
     def capabilities(self) -> frozenset[nm.surrogates.Capability]:
         offered = STD

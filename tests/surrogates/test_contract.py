@@ -14,6 +14,7 @@ import pytest
 
 import nnbo_mip as nm
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import check_count
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.network.graph.builder import GraphBuilder
 from nnbo_mip.network.graph.graph import Network
@@ -95,6 +96,9 @@ class Plane(Surrogate):
     belief_type: ClassVar[type[Belief]] = PlaneBelief
 
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_count("seed", self.seed, least=0)
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -436,3 +440,12 @@ def test_the_function_of_the_contract_has_no_symmetry() -> None:
         mirrored[:, axis] *= -1.0
         assert np.abs(wave(mirrored) - y).max() > 0.1
     assert np.abs(wave(X[:, [1, 0, 2]]) - y).max() > 0.1
+
+
+def test_a_seed_that_nobody_checks_is_caught() -> None:
+    class Unchecked(SurrogateContract):
+        def make(self, **options: Any) -> Surrogate:
+            return plane_with(__post_init__=lambda self: None)(**options)
+
+    with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
+        Unchecked().test_a_negative_seed_is_refused_in_a_sentence(-1)

@@ -41,7 +41,12 @@ class Acquisition(abc.ABC):
     """Options that are differences of values of y, or deviations."""
 
     scores_y: ClassVar[bool] = False
-    """Whether a score is a value of y: a run then takes a gap for a part of the values' spread."""
+    """Whether scores are values of y: those of ``mean`` and ``ucb`` are, improvements are not.
+
+    A run closes the gap of such scores to some ``gap * std(y)`` where that is less than ``gap *
+    max(1, |value|)``: values that differ by little, far from 0, would count as equal otherwise.
+    `nm.maximize` does not read it.
+    """
 
     reads_noise: ClassVar[bool] = False
     """Whether it reads the deviations that are told with values."""

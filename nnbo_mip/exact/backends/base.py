@@ -35,18 +35,22 @@ def _ignore(*_: object) -> None:
 class Hooks:
     """How a running solver and its caller talk to each other.
 
+    A backend has to heed `should_stop`, `interrupt` and `tick`; `run_stoppable` does. It may leave
+    the others out.
+
     Parameters
     ----------
     should_stop : callable () -> bool
-        Polled while the solver runs.
+        Polled while the solver runs; once it is true, the solver returns within seconds.
     interrupt : callable () -> None
-        Called when the user pressed Ctrl-C during the solve.
+        Called when the user pressed Ctrl-C during the solve, which then returns what it has.
     incumbent : callable (columns) -> None
         Receives every improving solution (n,); may come from another thread.
     progress : callable (bound, nodes) -> None
         Receives what the solver says about its search; may come from another thread.
     tick : callable () -> None
-        Called a few times a second by the thread that waits for the solver.
+        Called a few times a second by the thread that waits for the solver, which is the one that
+        called `Backend.solve`.
     log : callable (line) -> None, optional
         Receives the solver's log.
     """
@@ -63,19 +67,29 @@ class Hooks:
 class SolveRequest:
     """What is asked of a solver, the same for all of them.
 
+    A backend has to heed `time_limit`, `cutoff` and `hooks`, a prover `start` too. The rest it may
+    leave out where its solver has no such setting.
+
     Parameters
     ----------
     time_limit : float
-        Wall seconds.
+        Wall seconds, or infinity; after them the answer is ``stopped``, with what there is.
     absolute_gap : float
-        The solver may stop when its bound is this close to its best solution.
+        The solver may stop when its bound is this close to its best solution. Without it, it
+        works longer than it needs to.
     start : (n,) array, optional
-        A feasible solution to start from.
+        A feasible solution to start from. A prover answers with one that is as good at least.
     cutoff : float, optional
-        Solutions below this objective are of no interest; the answer may be ``infeasible``
-        if there are no others.
-    threads, seed : int
+        Solutions below this objective are of no interest; where there are no others, the answer is
+        ``infeasible``, and its bound the cut-off. `MilpModel.with_floor` makes a row of it.
+    threads : int
+        Most that it may use.
+    seed : int
+        The same seed gives the same answer, as a solver without randomness does anyway.
     presolve : bool
+        Whether the solver may simplify the model first; it is asked again without after an answer
+        that was wrong.
+    hooks : Hooks
     """
 
     time_limit: float = math.inf
@@ -146,7 +160,10 @@ class Backend(ABC):
 
     @abstractmethod
     def _solve(self, model: MilpModel, request: SolveRequest) -> SolverAnswer:
-        """Solve a model with columns, an objective of order 1 and offset 0."""
+        """Solve a model with columns, an objective of order 1 and offset 0.
+
+        `solve` makes such a model of any other, and puts the answer back into its units.
+        """
 
     def solve(self, model: MilpModel, request: SolveRequest) -> SolverAnswer:
         """Maximize a model; every figure of the answer is in the model's own units."""

@@ -49,9 +49,11 @@ def ensure_sound(backend: Backend) -> None:
     """Raise `SolverError` unless the installed version passes; tested once a process."""
     failure = _failure(type(backend), backend.name, backend.version())
     if failure:
+        ours = type(backend).__module__.startswith("nnbo_mip.")
+        remedy = "install the version that constraints.txt pins" if ours else "mend the backend"
         raise SolverError(
             f"solver {backend.name!r} must solve its self-test; version {backend.version()} failed "
-            f"{failure}; install the version that constraints.txt pins, or use another solver."
+            f"{failure}; {remedy}, or use another solver."
         )
 
 

@@ -34,6 +34,7 @@ class MilpModel:
     ----------
     objective : (n,) array
     offset : float
+        0 in what `Backend._solve` is given.
     matrix : (m, n) sparse array
     row_lower, row_upper : (m,) arrays
         ``-inf`` and ``+inf`` where a side is free.

@@ -186,6 +186,10 @@ class _MipSearch:
         seconds = share * self.monitor.remaining()
         answer = self._ask(self.backend, judge, self.options.presolve, 0.0, None, seconds)
         verdict = judge.verdict(self.backend, answer, None)
+        if not self.backend.proves:
+            self.complaints.append(
+                f"{self.backend.name} is a claimant: its points count, its bounds are not read"
+            )
         if verdict.complaint:
             self.complaints.append(verdict.complaint)
 

@@ -70,13 +70,21 @@ class Proposal(HasResult):
         if math.isfinite(self.bound):
             manner = "rigorously" if self.kind == "rigorous" else "within counted tolerances"
             work = "".join(f", {n:,} {k.replace('_', ' ')}" for k, n in self.counters.items() if n)
-            lines.append(f"  bound   {self.bound!r}, gap {self.gap:.3g}")
+            lines.append(f"  bound   {self.bound!r}, gap {self.gap:.3g}{self._closed}")
             lines.append(f"  proved  {manner} by {self.engine}{work}")
         else:
             lines.append("  bound   none was proven")
         lines.append(f"  found   by {self.maximizer} in {self.seconds:.2f} s")
         lines.append(f"  status  {self.status}{': ' + self.message if self.message else ''}")
         return "\n".join(lines)
+
+    @property
+    def _closed(self) -> str:
+        """What was asked for, where a gap is closed that is larger than the number asked for."""
+        if self.certificate is None or self.status != "optimal":
+            return ""
+        asked = self.certificate.requested_gap
+        return f", within {asked:g} times |value|" if self.gap > asked else ""
 
     def __repr__(self) -> str:
         return (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,7 +17,7 @@ import nnbo_mip as nm
 from nnbo_mip.cli.app import app
 from nnbo_mip.core.errors import InputError, MissingExtraError
 from nnbo_mip.exact import backends
-from nnbo_mip.exact.backends import Backend, SolverAnswer, SolveRequest, get_backend
+from nnbo_mip.exact.backends import Backend, Hooks, SolverAnswer, SolveRequest, get_backend
 from nnbo_mip.exact.backends.catalogue import second_opinions
 from nnbo_mip.exact.backends.highs import Highs
 from nnbo_mip.exact.formulation import MilpModel
@@ -24,6 +25,7 @@ from nnbo_mip.exact.formulation.tolerance import Tolerances
 from nnbo_mip.exact.mip import mip
 from nnbo_mip.exact.mip.mip import MipOptions
 from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.testing import backend_contract
 from nnbo_mip.testing.backend_contract import DOMAINS, ProverContract, network
 from tests.exact.backends.enumerator import Enumerator
 from tests.exact.random_problems import random_problem
@@ -85,17 +87,58 @@ def test_it_certifies_under_its_name_and_is_checked() -> None:
 def test_it_is_gated_by_the_start_up_test() -> None:
     result = certified("wrong")
     assert "solver 'wrong' must solve its self-test" in result.message
+    assert "; mend the backend, or use another solver." in result.message
     assert result.certificate.solver is None
     assert result.certificate.kind == "rigorous"  # of the relaxation that took over
 
 
 def test_the_contract_sees_a_bound_that_leaves_tolerances_out() -> None:
-    class TestBent(ProverContract):
-        def make(self) -> Backend:
-            return Bent()
-
     with pytest.raises(AssertionError):
-        TestBent().test_with_its_tolerances_added_its_bound_holds(1.0, "a box", True)
+        contract_of(Bent).test_with_its_tolerances_added_its_bound_holds(1.0, "a box", True)
+
+
+class Boundless(Enumerator):
+    """A prover that gives no bound."""
+
+    def _solve(self, model: MilpModel, request: SolveRequest) -> SolverAnswer:
+        return replace(super()._solve(model, request), bound=math.inf)
+
+
+class Deaf(Enumerator):
+    """Goes on until its time is over, whatever it is told."""
+
+    def _solve(self, model: MilpModel, request: SolveRequest) -> SolverAnswer:
+        return super()._solve(model, replace(request, hooks=Hooks()))
+
+
+class Loose(Enumerator):
+    """A prover with the tolerances of a claimant."""
+
+    tolerances = Tolerances(1e-6, 1e-6, 1e-6)
+
+
+def contract_of(kind: type[Backend]) -> ProverContract:
+    class Contract(ProverContract):
+        def make(self) -> Backend:
+            return kind()
+
+    return Contract()
+
+
+def test_the_contract_says_what_a_prover_without_bounds_or_tolerances_lacks() -> None:
+    with pytest.raises(AssertionError, match="must answer with its bound; got inf; pass bound="):
+        contract_of(Boundless).test_with_its_tolerances_added_its_bound_holds(1.0, "a box", True)
+    with pytest.raises(AssertionError, match="below 1e-08; got 1e-06; tighten it, or leave out"):
+        contract_of(Loose).test_it_is_a_prover_within_the_margin_of_the_programs()
+
+
+def test_the_contract_says_how_to_stop_what_cannot_be_stopped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(backend_contract, "PATIENCE", 0.6)
+    monkeypatch.setattr(backend_contract, "TOO_LONG", 1.2)
+    with pytest.raises(AssertionError, match=r"within 0.6 s once hooks.should_stop.* own, or for"):
+        contract_of(Deaf).test_somebody_else_can_stop_it()
 
 
 PLUG_IN = """

@@ -103,7 +103,7 @@ def reprove_head(
         # The simpler claim may be the stronger one, so its counterexample has to be one of both.
         left = max(0.0, deadline - time.perf_counter())
         return _by_boxes(claim, scores, x, left, callback)
-    return verdict, f"{claim.sentence}: as a sum of outputs, {reason}"
+    return verdict, f"{claim.sentence}: as a sum of outputs, {reason.partition(': ')[2]}"
 
 
 def _by_boxes(
