@@ -2,9 +2,9 @@ r"""Whether values are noisy where nobody said so: two Gaussian processes, and w
 
 One has no noise; the other has an unknown one, the same everywhere, of variance s in standardized
 units with the prior log s ~ N(-4, 1). Both are climbed from the same start. The noise is
-believed where the second explains the values better by more than a threshold in the logarithm of
-the probability, the densities of priors counted relative to their largest: functions without
-noise, rough ones too, are then learned as exactly as before.
+believed where s is no trifle, and the second explains the values better by more than a threshold in
+the logarithm of the probability, the densities of priors counted relative to their largest:
+functions without noise, rough ones and those with fine ripples too, are learned as before.
 
 Where deviations are known, D_i in standardized units, the function has what they leave of the
 values' variance, and its amplitude the prior
@@ -41,8 +41,11 @@ UNKNOWN_NOISE = LogNormal(-4.0, 1.0)
 NOISES = (1e-6, 2.0)
 """Ends of such a variance."""
 
-THRESHOLD = 5.0
+THRESHOLD = 7.0
 """By how much the logarithm of the probability must be larger with a noise than without."""
+
+LEAST_NOISE = 1e-3
+"""Variance below which an unknown noise is taken for ripples of the function."""
 
 LEAST_SIGNAL = 0.1
 """Part of the values' variance that is expected of the function however large the noise is."""
@@ -81,4 +84,5 @@ def unknown_noise(hyper: Hyperparameters, likelihood_of: LikelihoodOf, seed: int
     )
     _, without = maximize_likelihood(likelihood_of(hyper), hyper, N_RESTARTS, seed)
     found, within = maximize_likelihood(likelihood_of(noisy), noisy, N_NOISY_RESTARTS, seed)
-    return found.noise if within > without + THRESHOLD else 0.0
+    is_clear = found.noise >= LEAST_NOISE and within > without + THRESHOLD
+    return found.noise if is_clear else 0.0
