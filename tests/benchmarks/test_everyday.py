@@ -168,7 +168,7 @@ def test_a_cell_is_whole_where_all_intervals_are_and_holm_counts_the_cells() -> 
         "| default | 7 <= d <= 10 | 1200 | 0.5 | 0.5 | 800 | 50.0% | 100.0% | 50.0% | 0.25 | 3 |"
         in text
     )
-    assert "| physics | default | 1.50 | 1.50 | 1.50 | 1.50 |" in text
+    assert "| physics | default | 2.00 | 2.00 | 2.00 | 2.00 |" in text
 
 
 def test_a_quick_run_of_ours_is_read_and_packed(
