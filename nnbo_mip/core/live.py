@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -62,6 +63,12 @@ class Ticking:
         # The time limit does not count what is noted, but a clock that stands looks hung.
         self._progress = replace(progress, seconds=0.0) if progress.note else progress
 
+    def print_if_noted(self) -> None:
+        """Print the line while something else than a search goes on, which reports itself."""
+        progress = self._progress
+        if progress.note and time.perf_counter() - self._received >= PLAIN_INTERVAL:
+            print(self.line(), file=sys.stderr, flush=True)
+
     def line(self) -> str:
         """Return the line as of now."""
         waited = time.perf_counter() - self._received
@@ -76,12 +83,37 @@ class Ticking:
 @contextmanager
 def live_line(*, maximize: bool) -> Iterator[ProgressCallback]:
     """Yield a callback that shows the progress on standard error."""
-    if not sys.stderr.isatty():
-        yield plain_lines(maximize=maximize)
-        return
     ticking = Ticking(maximize=maximize)
+    if not sys.stderr.isatty():
+        show = plain_lines(maximize=maximize)
+
+        def receive(progress: Progress) -> None:
+            ticking.receive(progress)
+            show(progress)
+
+        with now_and_then(ticking.print_if_noted):
+            yield receive
+        return
     with redrawn(ticking.line):
         yield ticking.receive
+
+
+@contextmanager
+def now_and_then(act: Callable[[], None]) -> Iterator[None]:
+    """Call something every few seconds while the block runs, whatever it is at."""
+    is_over = threading.Event()
+
+    def work() -> None:
+        while not is_over.wait(PLAIN_INTERVAL):
+            act()
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
 
 
 @contextmanager

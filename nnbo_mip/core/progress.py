@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from nnbo_mip.core.errors import InputError
+from nnbo_mip.core.rebuilt import Rebuilt
 
 
 @dataclass(frozen=True, eq=False)
-class Progress:
+class Progress(Rebuilt):
     """A snapshot handed to the progress callback, in the maximization sense.
 
     Parameters
@@ -35,6 +37,9 @@ class Progress:
     remaining: float
     counters: Mapping[str, int] = field(default_factory=dict)
     note: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "counters", MappingProxyType(dict(self.counters)))
 
     @property
     def gap(self) -> float:

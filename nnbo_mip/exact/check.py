@@ -18,6 +18,7 @@ import numpy as np
 
 from nnbo_mip.core.errors import FileFormatError, InputError, NnboError
 from nnbo_mip.core.progress import Progress, ProgressCallback, ProgressOption, reporting
+from nnbo_mip.core.rebuilt import Rebuilt
 from nnbo_mip.exact.certificates.certificate import Certificate
 from nnbo_mip.exact.checking.heads.judge import Inquiry, judge_head
 from nnbo_mip.exact.checking.numbers import contradictions
@@ -36,7 +37,7 @@ Verdict: TypeAlias = Literal["confirmed", "refuted", "undecided"]
 
 
 @dataclass(frozen=True, eq=False)
-class CheckResult:
+class CheckResult(Rebuilt):
     """What a check found; true in conditions only when the claim is confirmed.
 
     Parameters

@@ -8,7 +8,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from nnbo_mip.core.live import PLAIN_INTERVAL, redrawn
+from nnbo_mip.core.live import PLAIN_INTERVAL, now_and_then, redrawn
+from nnbo_mip.core.progress import Progress
 from nnbo_mip.loop.record.observation import Observation
 
 
@@ -37,9 +38,19 @@ class Display:
 
     def phase(self, name: str) -> None:
         """Say what is being done from now on."""
-        self._phase, self._since = name, time.perf_counter()
-        if self._since >= self._next_print:
-            self._next_print = self._since + PLAIN_INTERVAL
+        if name != self._phase:
+            self._phase, self._since = name, time.perf_counter()
+        self.print_if_due()
+
+    def searching(self, progress: Progress) -> None:
+        """Show what an ask is at: a fit that runs, or the search for a point."""
+        self.phase(progress.note or "looking for the next point")
+
+    def print_if_due(self) -> None:
+        """Print a line where none was printed for a while, and the output is no terminal."""
+        now = time.perf_counter()
+        if now >= self._next_print:
+            self._next_print = now + PLAIN_INTERVAL
             print(self.line(), file=sys.stderr, flush=True)
 
     def told(self, observation: Observation, done: int, best: float) -> None:
@@ -67,8 +78,8 @@ class Display:
 
 
 @contextmanager
-def displayed(display: Display, progress: bool | None) -> Iterator[None]:
-    """Show a display on standard error while the block runs.
+def displayed(display: Display, progress: bool | None) -> Iterator[bool]:
+    """Show a display on standard error while the block runs; yield whether it is shown.
 
     Parameters
     ----------
@@ -78,10 +89,11 @@ def displayed(display: Display, progress: bool | None) -> Iterator[None]:
     """
     on_terminal = sys.stderr.isatty()
     if progress is False or (progress is None and not on_terminal):
-        yield
+        yield False
     elif on_terminal:
         with redrawn(display.line):
-            yield
+            yield True
     else:
         display.print_now_and_then()
-        yield
+        with now_and_then(display.print_if_due):
+            yield True

@@ -16,7 +16,7 @@ from nnbo_mip.loop.optimize_result import OptimizeResult
 from nnbo_mip.loop.optimizer import PENDING, BayesianOptimizer
 from nnbo_mip.loop.record.journal import Journal
 from nnbo_mip.loop.record.observation import Observation
-from nnbo_mip.loop.settings.settings import Settings
+from nnbo_mip.loop.settings.settings import CHANGEABLE, Settings
 from nnbo_mip.loop.tables.tables import Table, read_table
 
 MANY = 2**31
@@ -52,29 +52,33 @@ def optimize(
     Parameters
     ----------
     f : callable
-        Takes x, an array for a box and a dict for named dimensions, and returns a number. What
-        raises, or returns anything else, NaN or an infinity, is a failed evaluation.
+        Takes x, an array for a box and a dict for named dimensions, and returns a number, or a
+        tuple of it and of its standard deviation. What raises, or returns anything else, NaN or an
+        infinity, is a failed evaluation.
     space : Space or whatever `Space.coerce` takes
     n_evals : int
-        Evaluations of the whole run, initial points and failures included.
+        Evaluations of the whole run, initial points and failures included. A finite space of which
+        all points are known ends it before.
     past : path, data frame, dict or pair, optional
         Past observations, told before the first ask and not counted as evaluations.
     value, noise, outside
         How `past` is read, as in `loop.tables.tables.read_table`: the column of values, that
         of their deviations, and whether points outside of the space are refused or dropped.
     journal : path, optional
-        A file that keeps the run. If it holds one already, of the same settings, that is
-        continued until it has `n_evals` evaluations.
+        A file that keeps the run. If it holds one already, that is continued until it has `n_evals`
+        evaluations. Its settings must be the same but for `n_evals`, maximizer, gap and time_limit.
+        Several processes may be at work on it at once, and make `n_evals` evaluations together.
     pending : {"again", "keep"}
-        What becomes of points that such a journal has pending: they are evaluated again, or left
-        to other processes that are at work on the same run. Each of these finishes what it is at,
-        so that there may be a few evaluations more than `n_evals`.
+        What becomes of points that somebody asked for by `ask`, and never told: they are evaluated
+        again, or left to whoever has them. A point that another call of `optimize` is at is always
+        left to it, and evaluated again if that call ends or dies.
     callback : callable, optional
         Receives each `Observation`; returning True or raising StopIteration ends the run.
     progress : bool, optional
         Whether a line on standard error shows how the run is doing; left out, on a terminal.
     on_error : {"continue", "raise"}
         Whether an exception of `f` is a failed evaluation only, or is raised after that was told.
+        One that is the same at all initial points is raised in any case.
     **options
         As those of `BayesianOptimizer`: surrogate, acquisition, maximizer, direction, initial,
         seed, time_limit, ….
@@ -174,18 +178,27 @@ def _continued(
 ) -> BayesianOptimizer:
     """Return the run of a journal, if it has the settings that are planned."""
     objects = {name: options[name] for name, said in plan.descriptions.items() if said is None}
-    optimizer = BayesianOptimizer.open(journal, pending, **objects)
-    stored, planned = optimizer.settings.to_dict(), plan.to_dict()
+    changes = {name: options[name] for name in CHANGEABLE if name in options}
+    optimizer = BayesianOptimizer.open(journal, pending, **{**objects, **changes})
+    stored, planned = _lasting(optimizer.settings), _lasting(plan)
     may_differ = {"steps"} | ({"seed"} if options.get("seed", 0) is None else set())
     for name in sorted(set(stored) - may_differ):
         differing = _difference(name, stored[name], planned[name])
         if differing:
             raise InputError(
-                f"the journal {str(journal)!r} holds a run with other settings: {differing}; "
-                "choose another path, or continue it with "
-                "BayesianOptimizer.open(path).run(f, n_evals)."
+                f"the journal {str(journal)!r} holds a run with other settings: {differing}; only "
+                f"{', '.join(CHANGEABLE)} and n_evals may change; choose another path, or continue "
+                "it with BayesianOptimizer.open(path).run(f, n_evals)."
             )
     return optimizer
+
+
+def _lasting(settings: Settings) -> dict[str, Any]:
+    """Return what of settings has to be the same when a run goes on, as the journal keeps it."""
+    kept = {key: value for key, value in settings.to_dict().items() if key not in CHANGEABLE}
+    for part in ("options", "objects"):
+        kept[part] = {key: value for key, value in kept[part].items() if key not in CHANGEABLE}
+    return kept
 
 
 def _difference(name: str, stored: Any, planned: Any) -> str:

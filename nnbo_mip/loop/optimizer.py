@@ -2,38 +2,56 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import threading
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self, overload
+from typing import Any, Literal, Self, overload
 
 import numpy.typing as npt
 
 from nnbo_mip.core.checks import check_choice, check_count
-from nnbo_mip.core.errors import FileFormatError, InputError, JournalError, JournalWarning
+from nnbo_mip.core.errors import (
+    FileFormatError,
+    InputError,
+    JournalError,
+    JournalWarning,
+    ModelWarning,
+)
 from nnbo_mip.core.progress import ProgressCallback, ProgressOption, reporting
 from nnbo_mip.core.terms import Direction
 from nnbo_mip.loop.evaluation import Objective
 from nnbo_mip.loop.optimize_result import OptimizeResult
-from nnbo_mip.loop.record.events import forgotten
+from nnbo_mip.loop.record.events import Event, forgotten
 from nnbo_mip.loop.record.journal import Journal
 from nnbo_mip.loop.record.ledger import Ledger
 from nnbo_mip.loop.record.observation import Observation
+from nnbo_mip.loop.record.plain import point_out
 from nnbo_mip.loop.record.state import State
 from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.loop.record.telling import pending_key, tellings
+from nnbo_mip.loop.record.workers import Worker
 from nnbo_mip.loop.settings.provenance import provenance
-from nnbo_mip.loop.settings.settings import DOORS, Settings
+from nnbo_mip.loop.settings.settings import CHANGEABLE, DOORS, Settings
 from nnbo_mip.loop.step.asking import Asking
-from nnbo_mip.loop.step.rehearsal import rehearse
+from nnbo_mip.loop.step.doubts import DOUBTS
+from nnbo_mip.loop.step.recommending import Recommendation, recommended
+from nnbo_mip.loop.step.rehearsal import rehearse, rehearse_maximizer
 from nnbo_mip.loop.tables.tables import read_table
 from nnbo_mip.space.space import Space
 
 PENDING = ("again", "keep")
 """What may become of points that an opened journal has pending."""
+
+
+MOST_THOUGHTS = 3
+"""How often an ask is thought over because others asked meanwhile; then theirs is only avoided."""
+
+_OWN = ("_one_asks", "_asking")
+"""What a copy of an optimizer has of its own."""
 
 
 class BayesianOptimizer:
@@ -53,7 +71,7 @@ class BayesianOptimizer:
     direction : {"minimize", "maximize"}
     initial : int, str, dict, Design or points
         What is evaluated before there is a model; left out, 8 + 2 d Sobol points, at most 50.
-        Observations that are told before the first ask count as points of it.
+        Values that are told before the first ask count as points of it, and 8 of them are enough.
     scaling : str, dict or Scaling, optional
         Scale of the uncertainty, chosen at the first step with a model.
     escape : str, dict or Escape, optional
@@ -164,13 +182,15 @@ class BayesianOptimizer:
             Whether points that were asked and never told are given out again, in order, before
             new ones; ``keep`` leaves them to workers that are still at them.
         **options
-            Option objects that the journal could not hold, such as ``surrogate=…``.
+            Another ``maximizer``, ``gap`` or ``time_limit`` for what is asked from here on, and
+            option objects that the journal could not hold, such as ``surrogate=…``.
         """
         check_choice("pending", pending, PENDING)
-        unknown = sorted(set(options) - set(DOORS))
+        known = (*DOORS, *(name for name in CHANGEABLE if name not in DOORS))
+        unknown = sorted(set(options) - set(known))
         if unknown:
             raise InputError(
-                f"open takes the options {', '.join(DOORS)}; got {unknown[0]!r}; drop it."
+                f"open takes the options {', '.join(known)}; got {unknown[0]!r}; drop it."
             )
         journal = Journal.open(path)
         meta = journal.meta()
@@ -178,7 +198,10 @@ class BayesianOptimizer:
         if not isinstance(stored, Mapping):
             raise FileFormatError(f"the journal {str(path)!r} must hold settings; it has none.")
         optimizer = cls.__new__(cls)
-        optimizer._begin(Settings.from_dict(stored, options), journal, meta)
+        settings = Settings.from_dict(stored, options)
+        if options.get("maximizer") is not None:
+            rehearse_maximizer(settings)
+        optimizer._begin(settings, journal, meta)
         optimizer._is_alone = pending == "again"
         if optimizer._is_alone:
             optimizer.ask_again()
@@ -192,7 +215,16 @@ class BayesianOptimizer:
         self._again: list[str] = []
         self._asked_here: set[str] = set()
         self._is_alone = True
+        self._has_warned = False
         self._ledger = Ledger(State(settings.space, settings.embedded), journal)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is copied; a copy shares the journal as another process does."""
+        return {name: value for name, value in vars(self).items() if name not in _OWN}
+
+    def __setstate__(self, held: Mapping[str, Any]) -> None:
+        """Take what `__getstate__` returned; what was kept between asks is computed again."""
+        vars(self).update(held, _one_asks=threading.Lock(), _asking=Asking(held["_settings"]))
 
     # -- what is known ------------------------------------------------------------------
 
@@ -234,10 +266,31 @@ class BayesianOptimizer:
 
     @property
     def best(self) -> Observation | None:
-        """The observation with the best value, the first of those; None without a value."""
+        """The observation with the best value, the first of those; None without a value.
+
+        Where values are noisy it is the luckiest one; see `recommend`.
+        """
         sign = self._settings.sign
         values = [(sign * told.y, -told.number) for told in self.history if told.y is not None]
         return self.history[-max(values)[1]] if values else None
+
+    def recommend(self) -> Recommendation | None:
+        """Return the point to take: `best`, or where values are noisy that of the best mean.
+
+        That is the mean of a model at the evaluated points, which is fitted for it; noise is what
+        was told, or what the model learns. None without a value.
+        """
+        return recommended(self._settings, self.history, self.best)
+
+    @property
+    def starts(self) -> int:
+        """How many initial points are asked for before there is a model."""
+        return self._asking.starts(self._ledger.state)
+
+    @property
+    def seconds(self) -> float:
+        """Wall seconds of all calls of `run` together, those of several workers added."""
+        return self._ledger.seconds
 
     @property
     def unwritten(self) -> int:
@@ -385,6 +438,47 @@ class BayesianOptimizer:
 
         return run(self, f, n_evals, callback, progress, on_error)
 
+    def at_work(self) -> Worker:
+        """Return a context in which other workers of the journal hear of this one."""
+        return Worker(self._ledger)
+
+    def ask_within(
+        self, n_evals: int, worker: Worker, progress: ProgressOption = None
+    ) -> Suggestion | Literal["wait", "exhausted"]:
+        """Return the next point of a run by several workers; this is what `run` asks with.
+
+        Parameters
+        ----------
+        n_evals : int
+            Evaluations of all workers. ``wait`` says that others are at all that are left, or
+            that one is thinking of its point.
+        worker : Worker
+            Who is going to evaluate it.
+        progress : callable, bool or "live", optional
+            As in `ask`.
+
+        Notes
+        -----
+        ``exhausted`` says that every point of a finite space is known. None is then asked again,
+        unless noise was told or with ``escape=None``.
+        """
+        with self._one_asks, reporting(progress, 1.0) as callback:
+            try:
+                turn, key = self._ledger.claim(worker.key, self._again, n_evals)
+            except JournalError:  # there is none, or none that could be written
+                if not self._again and self._asking.is_exhausted(self._ledger.state):
+                    return "exhausted"
+                return self._ask(callback)
+            if turn == "wait":
+                return turn
+            if turn == "evaluate":
+                self._again = [other for other in self._again if other != key]
+                self._asked_here.add(key)
+                return self._ledger.state.suggestions[key]
+            if self._asking.is_exhausted(self._ledger.state):
+                return "exhausted"
+            return self._thought(callback, worker.key)
+
     def _ask(self, callback: ProgressCallback | None) -> Suggestion:
         unread = self._take_notice()
         if unread is not None:
@@ -395,18 +489,35 @@ class BayesianOptimizer:
             key = self._again.pop(0)
             if key in self._ledger.state.pending:
                 return self._ledger.state.suggestions[key]
-        while True:
+        return self._thought(callback)
+
+    def _thought(self, callback: ProgressCallback | None, worker: str | None = None) -> Suggestion:
+        """Return a new point; where others asked meanwhile, one that takes theirs into account."""
+        event: Event | None = None
+        for thoughts in itertools.count(1):
             state = self._ledger.state
-            event, proposal = self._asking.next(state, callback)
+            if event is None or thoughts <= MOST_THOUGHTS or _is_pending(event, state):
+                event, proposal = self._asking.next(state, callback)
+                event = replace(event, content={**event.content, "worker": worker})
             self._asked_here.add(event.key)
             try:
-                if not self._ledger.add_ask(event, based_on=state):
-                    continue  # somebody else asked: think of their point too
+                if not self._ledger.add_ask(event, based_on=state, by=worker):
+                    continue
             except JournalError as error:
                 warnings.warn(
-                    f"a suggestion is not in the journal yet: {error}", JournalWarning, stacklevel=3
+                    f"a suggestion is not in the journal yet: {error}", JournalWarning, stacklevel=4
                 )
-            return replace(self._ledger.state.suggestions[event.key], proposal=proposal)
+            suggestion = self._ledger.state.suggestions[event.key]
+            self._warn_once(suggestion.message)
+            return replace(suggestion, proposal=proposal)
+        raise AssertionError("counting never ends")
+
+    def _warn_once(self, message: str) -> None:
+        """Warn of the first choice of a model that means little."""
+        said = next((doubt for doubt in DOUBTS if doubt in message), "")
+        if said and not self._has_warned:
+            self._has_warned = True
+            warnings.warn(said, ModelWarning, stacklevel=4)
 
     def _take_notice(self) -> JournalError | None:
         """Take notice of what other processes wrote; return why that could not be read."""
@@ -420,3 +531,9 @@ class BayesianOptimizer:
         best = self.best
         shown = "no value yet" if best is None else f"best y = {best.y!r}"
         return f"BayesianOptimizer({len(self.history)} told, {len(self.pending)} pending, {shown})"
+
+
+def _is_pending(event: Event, state: State) -> bool:
+    """Whether the point of an ask is one that is pending."""
+    x = event.content["suggestion"]["x"]
+    return any(point_out(state.suggestions[key].x) == x for key in state.pending)

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -21,12 +21,21 @@ from nnbo_mip.loop.evaluation import Objective, evaluated
 from nnbo_mip.loop.optimize_result import OptimizeResult
 from nnbo_mip.loop.record.observation import Observation
 from nnbo_mip.loop.record.plain import point_out
+from nnbo_mip.loop.record.workers import Worker
 
 if TYPE_CHECKING:
     from nnbo_mip.loop.optimizer import BayesianOptimizer
     from nnbo_mip.loop.record.suggestion import Suggestion
 
 Callback = Callable[[Observation], object]
+
+EXHAUSTED = "all points of the space are known"
+
+LEAST_TRIED = 3
+"""Evaluations at least, before a function that always raises the same counts as broken."""
+
+WAIT = 0.1
+"""Seconds until a worker looks again whether there is something to do."""
 
 
 def run(
@@ -45,20 +54,26 @@ def run(
     for name, given in (("f", f), ("callback", f if callback is None else callback)):
         if not callable(given):
             raise InputError(f"{name} must be callable; got {given!r:.60}; pass a function of x.")
-    started = time.perf_counter()
+    optimizer.settings.surrogate.check_installed()  # a run may be continued elsewhere
     display = Display(calls(optimizer), n_evals, _best(optimizer))
-    ended = ""
-    try:
-        with displayed(display, progress), ctrl_c_raises():
-            while not ended and calls(optimizer) < n_evals:
-                ended = _one(optimizer, f, callback, display, on_error)
-    except KeyboardInterrupt:
-        optimizer.ask_again()
-        ended = "stopped by Ctrl-C"
-    except BaseException:
-        optimizer.ask_again()
-        raise
-    return _result(optimizer, n_evals, ended, time.perf_counter() - started)
+    ended, made = "", 0
+    with optimizer.at_work() as worker:
+        try:
+            with displayed(display, progress) as shown, ctrl_c_raises():
+                while not ended and calls(optimizer) < n_evals:
+                    asked = _given(optimizer, n_evals, worker, display, shown)
+                    if asked == "exhausted":
+                        ended = EXHAUSTED
+                    elif asked is not None:
+                        made += 1
+                        ended = _one(optimizer, asked, f, callback, display, on_error)
+        except KeyboardInterrupt:
+            optimizer.ask_again()
+            ended = "stopped by Ctrl-C"
+        except BaseException:
+            optimizer.ask_again()
+            raise
+    return _result(optimizer, n_evals, ended, made, worker.seconds)
 
 
 def calls(optimizer: BayesianOptimizer) -> int:
@@ -66,20 +81,39 @@ def calls(optimizer: BayesianOptimizer) -> int:
     return sum(told.suggestion is not None for told in optimizer.history)
 
 
+def _given(
+    optimizer: BayesianOptimizer, n_evals: int, worker: Worker, display: Display, shown: bool
+) -> Suggestion | Literal["exhausted"] | None:
+    """Return what to evaluate; None where other workers made all evaluations meanwhile."""
+    display.phase("asking")
+    while calls(optimizer) < n_evals:
+        given = optimizer.ask_within(n_evals, worker, display.searching if shown else None)
+        if given != "wait":
+            return given
+        display.phase("waiting for other workers")
+        time.sleep(WAIT)
+    return None
+
+
 def _one(
     optimizer: BayesianOptimizer,
+    suggestion: Suggestion,
     f: Objective,
     callback: Callback | None,
     display: Display,
     on_error: str,
 ) -> str:
     """Make one evaluation; return why the run should end, or nothing."""
-    display.phase("asking")
-    suggestion = optimizer.ask()
     display.phase("evaluating")
     outcome = evaluated(f, suggestion.x)
     try:
-        optimizer.tell(suggestion, outcome.y, failed=outcome.y is None, reason=outcome.reason)
+        optimizer.tell(
+            suggestion,
+            outcome.y,
+            failed=outcome.y is None,
+            noise=outcome.noise,
+            reason=outcome.reason,
+        )
     except JournalError as error:
         warnings.warn(f"the run goes on in memory: {error}", JournalWarning, stacklevel=4)
     observation = _told_of(optimizer, suggestion)
@@ -92,12 +126,28 @@ def _one(
             EvaluationWarning,
             stacklevel=4,
         )
+    if outcome.error is not None:
+        _check_ever_works(optimizer, outcome.error, observation.reason)
     try:
         said = None if callback is None else callback(observation)
         stop = isinstance(said, bool | np.bool_) and bool(said)
     except StopIteration:
         stop = True
     return "stopped by the callback" if stop else ""
+
+
+def _check_ever_works(optimizer: BayesianOptimizer, error: Exception, reason: str) -> None:
+    """Raise what the objective raised where it raised the same at all initial points."""
+    asked = [told for told in optimizer.history if told.suggestion is not None]
+    is_same = all(told.failed and told.reason == reason for told in asked)
+    if is_same and len(asked) >= max(optimizer.starts, LEAST_TRIED):
+        kept = "" if optimizer.journal is None else f", which {str(optimizer.journal)!r} keeps"
+        error.add_note(
+            f"nnbo_mip: the objective raised the same at all {len(asked)} initial points{kept}, so "
+            "that there is nothing to learn from; mend it, or return NaN where a point has no "
+            "value."
+        )
+        raise error
 
 
 def _told_of(optimizer: BayesianOptimizer, suggestion: Suggestion) -> Observation:
@@ -116,9 +166,9 @@ def _told_of(optimizer: BayesianOptimizer, suggestion: Suggestion) -> Observatio
 
 
 def _result(
-    optimizer: BayesianOptimizer, n_evals: int, ended: str, seconds: float
+    optimizer: BayesianOptimizer, n_evals: int, ended: str, here: int, seconds: float
 ) -> OptimizeResult:
-    made, best = calls(optimizer), optimizer.best
+    made, best = calls(optimizer), optimizer.recommend()
     failed = [told for told in optimizer.history if told.failed and told.suggestion is not None]
     parts = [f"{ended} after {made} of {n_evals} evaluations" if ended else f"{made} evaluations"]
     if failed:
@@ -132,14 +182,17 @@ def _result(
         )
     return OptimizeResult(
         x=None if best is None else best.x,
-        fun=math.nan if best is None or best.y is None else best.y,
+        fun=math.nan if best is None else best.y,
         nfev=made,
         n_failed=len(failed),
-        success=not ended and best is not None,
+        success=ended in ("", EXHAUSTED) and best is not None,
         message="; ".join(parts) + ".",
         direction=optimizer.direction,
         seconds=seconds,
+        nfev_here=here,
+        seconds_all=optimizer.seconds,
         optimizer=optimizer,
+        noise=0.0 if best is None else best.noise,
     )
 
 

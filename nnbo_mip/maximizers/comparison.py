@@ -11,6 +11,7 @@ from typing import Any
 
 from nnbo_mip.core.errors import MissingExtraError
 from nnbo_mip.core.outward import text_above
+from nnbo_mip.core.rebuilt import Rebuilt
 from nnbo_mip.drawing.comparison import SearchRow, SearchTable, draw_searches
 from nnbo_mip.drawing.landscape import Landscape
 from nnbo_mip.exact.search.result import HasResult, SearchResult
@@ -97,7 +98,7 @@ class ComparisonRow(HasResult):
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Rebuilt):
     """A table with one row a maximizer, in the order in which they were asked.
 
     Parameters

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import nnbo_mip as nm
 from nnbo_mip.space import Space
-from tests.loop.runs import optimizer
+from tests.loop.runs import BOX, optimizer
 
 
 def test_a_grid_is_asked_whole_but_for_what_is_known() -> None:
@@ -61,3 +62,36 @@ def test_failures_at_given_points_take_nothing_from_the_values_elsewhere() -> No
     for x in ([99.2, -2.2], [99.3, -2.3]):
         run.tell(x, 1.0)
     assert not run.ask().is_initial
+
+
+@pytest.mark.parametrize(("rows", "starts"), [(0, 24), (1, 7), (5, 3), (8, 0), (14, 0), (40, 0)])
+def test_values_of_before_are_a_design_of_their_own(rows: int, starts: int) -> None:
+    space = Space.box([0.0] * 8, [1.0] * 8)
+    X = space.sample(rows + 2, 1)
+    run = optimizer(space, initial=None, region=None)
+    for number, x in enumerate(X):
+        run.tell(x, float(number), failed=number >= rows)  # failures stand for nothing
+    assert all(one.is_initial for one in run.ask(starts)) if starts else True
+    assert not rows or not run.ask().is_initial
+    assert run.starts == starts
+
+
+def test_a_number_of_points_that_was_named_is_that_number() -> None:
+    run = optimizer(initial="sobol:n=20")
+    for x in BOX.sample(14, 1):
+        run.tell(x, float(x[0]))
+    assert [one.is_initial for one in run.ask(7)] == [True] * 6 + [False]
+
+
+def test_three_evaluations_after_fourteen_rows_are_choices_of_a_model() -> None:
+    space = Space.box([0.0] * 8, [1.0] * 8)
+    X = space.sample(14, 1)
+    result = nm.optimize(
+        lambda x: float(x.sum()),
+        space,
+        n_evals=3,
+        past=(X, X.sum(axis=1)),
+        surrogate="brvfl:n_hidden=12",
+        maximizer="random:evaluations=200",
+    )
+    assert len(result.steps) == result.nfev == 3

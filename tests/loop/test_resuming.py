@@ -15,7 +15,7 @@ from nnbo_mip.loop.record.journal import Journal
 from nnbo_mip.loop.record.state import State
 from nnbo_mip.space import Integer, Space
 from nnbo_mip.surrogates import create
-from tests.loop.runs import BOX, advance, figures, optimizer, same
+from tests.loop.runs import BOX, QUICK, advance, bowl, figures, optimizer, same
 
 
 def test_the_same_seed_gives_the_same_proposals_and_another_one_others() -> None:
@@ -134,3 +134,53 @@ def test_a_state_is_the_fold_of_its_events_however_they_are_cut(tmp_path: Path) 
         assert state.pending == tuple(one.key for one in run.pending)
         assert [told.y for told in state.observations] == [told.y for told in run.history]
         assert (state.initial, state.steps) == (4, 1)
+
+
+CHANGES: tuple[dict[str, Any], ...] = (
+    {"maximizer": "bab"},
+    {"gap": 0.5},
+    {"time_limit": 2.0},
+    {"maximizer": "lbfgs", "gap": 1e-3, "time_limit": float("inf")},
+)
+
+
+@pytest.mark.parametrize("changes", CHANGES)
+def test_how_points_are_looked_for_may_change(changes: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    begun = nm.optimize(bowl, BOX, 5, **QUICK, journal=path)
+    run = BayesianOptimizer.open(path, **changes)
+    changed = [getattr(run.settings, name) for name in changes if name != "maximizer"]
+    assert changed == [value for name, value in changes.items() if name != "maximizer"]
+    result = nm.optimize(bowl, BOX, 7, **{**QUICK, **changes}, journal=path)
+    assert (result.nfev, result.nfev_here) == (7, 2)
+    name = changes.get("maximizer", "random")
+    assert [step.maximizer.partition(":")[0] for step in result.steps] == ["random", name, name]
+    pairs = zip(result.history[:5], begun.history, strict=True)
+    assert all(same(now.x, then.x) for now, then in pairs)
+    # What is left out is as the run began with.
+    quick = {key: value for key, value in QUICK.items() if key != "maximizer"}
+    again = nm.optimize(bowl, BOX, 8, **quick, journal=path)
+    assert again.steps[-1].maximizer == result.steps[0].maximizer
+    assert again.optimizer.settings.gap == 1e-4
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"surrogate": "gp"}, {"acquisition": "ucb"}, {"direction": "maximize"}, {"warp": None}],
+)
+def test_what_is_looked_for_may_not(changes: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    nm.optimize(bowl, BOX, 2, **QUICK, journal=path)
+    with pytest.raises(nm.InputError, match="only maximizer, gap, time_limit and n_evals may"):
+        nm.optimize(bowl, BOX, 3, **{**QUICK, **changes}, journal=path)
+
+
+def test_a_maximizer_that_cannot_choose_the_points_is_refused_when_a_run_goes_on(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "run.db"
+    nm.optimize(bowl, BOX, 2, **{**QUICK, "surrogate": "random_forest"}, journal=path)
+    with pytest.raises(nm.UnsupportedError, match="gradient"):
+        BayesianOptimizer.open(path, maximizer="lbfgs")
+    with pytest.raises(nm.InputError, match="gap"):
+        BayesianOptimizer.open(path, gap=-1.0)

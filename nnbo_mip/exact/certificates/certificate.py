@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from nnbo_mip.core.errors import FileFormatError
+from nnbo_mip.core.rebuilt import Rebuilt
 from nnbo_mip.core.terms import Direction, Kind, Output, Status
 from nnbo_mip.exact.certificates import format as certificate_format
 from nnbo_mip.exact.search.result import Proof
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Rebuilt):
     """The statement "no admissible point scores beyond `bound`", with all it rests on.
 
     Parameters

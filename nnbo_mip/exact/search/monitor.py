@@ -6,7 +6,6 @@ import math
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from types import MappingProxyType
 
 import numpy as np
 
@@ -180,7 +179,7 @@ class Monitor:
                 bound=bound,
                 seconds=moment - self._started,
                 remaining=max(0.0, self._deadline - moment),
-                counters=MappingProxyType(counters),
+                counters=counters,
                 note=note,
             )
         )

@@ -10,6 +10,7 @@ from types import MappingProxyType
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.rebuilt import Rebuilt
 from nnbo_mip.core.terms import Kind, Status
 
 
@@ -71,7 +72,7 @@ class Proof:
 
 
 @dataclass(frozen=True, eq=False)
-class SearchResult:
+class SearchResult(Rebuilt):
     """The best point found, and the bound proven for all others.
 
     Parameters
@@ -136,7 +137,7 @@ class SearchResult:
         return {name: count for name, count in self.counters.items() if name != "evaluations"}
 
 
-class HasResult:
+class HasResult(Rebuilt):
     """Reads a search result through what has one, under the names that users know."""
 
     found: SearchResult

@@ -19,7 +19,7 @@ from nnbo_mip.lab.plan.unit import Unit
 from nnbo_mip.lab.run.methods import Modelled, task_of
 from nnbo_mip.lab.store.results import Results
 from nnbo_mip.loop.record.suggestion import Suggestion
-from nnbo_mip.loop.warps.units import exponent_of_unit
+from nnbo_mip.loop.warps.warping import exponent_of_unit
 from nnbo_mip.maximizers.base.abstract import Maximizer, Request
 from nnbo_mip.maximizers.base.catalogue import registry as maximizers
 from nnbo_mip.maximizers.base.proposal import Proposal

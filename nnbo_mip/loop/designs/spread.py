@@ -22,7 +22,7 @@ from typing import ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import FloatArray, as_points
+from nnbo_mip.core.arrays import BoolArray, FloatArray, as_points
 from nnbo_mip.core.checks import check_count
 from nnbo_mip.loop.designs.designs import Design
 from nnbo_mip.loop.designs.points import admissible_points, completed, cube_of, uniform_points
@@ -34,6 +34,9 @@ FEWEST = 8
 PER_DIMENSION = 2
 MOST = 50
 """Unless said otherwise a design has 8 + 2 d points, at most 50; a category is one dimension."""
+
+ENOUGH = 8
+"""Values told before the first ask with which models begin, unless a number of points was named."""
 
 DRAWS_PER_POINT = 64
 """Points of the box that are drawn at most for one that rows admit."""
@@ -69,6 +72,18 @@ class SpreadDesign(Design):
         if cube is not None:  # else drawing says what is wrong
             drawn = self._draw(domain, cube, n, before, rng)
         return completed(domain, drawn, n, before, rng)
+
+    def remaining(
+        self, space: SearchSpace, seed: int, known: FloatArray, valued: BoolArray
+    ) -> FloatArray:
+        """Return what is still wanted, (n, d); what values of before are enough for is not.
+
+        Where the number of points was left open, `ENOUGH` values are a design of their own, and
+        fewer ones count towards that many.
+        """
+        points, values = self.points(space, seed, known), int(valued.sum())
+        wanted = min(len(points), ENOUGH) if self.n is None and values else len(points)
+        return points[: max(wanted - values, 0)]
 
     def again(self, space: SearchSpace, n: int | None = None) -> Self:
         """Return this design, of n points."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
-EventKind: TypeAlias = Literal["ask", "tell", "forget"]
+EventKind: TypeAlias = Literal["ask", "tell", "forget", "claim"]
 
 KINDS: tuple[str, ...] = get_args(EventKind)
 
@@ -19,9 +19,9 @@ class Event:
 
     Parameters
     ----------
-    kind : {"ask", "tell", "forget"}
+    kind : {"ask", "tell", "forget", "claim"}
     content : mapping
-        See `asked`, `told` and `forgotten`.
+        See `asked`, `told`, `forgotten` and `claimed`.
     key : str
         Unique, so that an event whose writing was interrupted is not written twice. No figure
         depends on it.
@@ -50,8 +50,13 @@ def asked(
         `Stage.to_dict`: the design that the run is in.
     next_c : float, optional
         The scale with which the next model begins; None for initial points.
+
+    Notes
+    -----
+    The worker that evaluates it is named where it is known.
     """
-    return Event("ask", {"suggestion": suggestion, "stage": stage, "next_c": next_c})
+    content = {"suggestion": suggestion, "stage": stage, "next_c": next_c, "worker": None}
+    return Event("ask", content)
 
 
 def told(
@@ -85,3 +90,8 @@ def told(
 def forgotten(key: str) -> Event:
     """Return the event of forgetting the ask with this key."""
     return Event("forget", {"ask": key})
+
+
+def claimed(key: str, worker: str) -> Event:
+    """Return the event of a worker taking over the ask with this key."""
+    return Event("claim", {"ask": key, "worker": worker})

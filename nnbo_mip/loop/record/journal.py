@@ -2,6 +2,7 @@
 
     meta    key, value      the run's id, when and with which versions it was started, its settings
     events  seq, key, kind, time, content
+    workers see `nnbo_mip.loop.record.workers`
 
 Contents are JSON. An append is one transaction and has reached the disk when it returns
 (``synchronous=EXTRA``, which is FULL and a sync of the folder). A connection lives as long as one
@@ -18,21 +19,23 @@ import json
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from nnbo_mip.core.errors import FileFormatError, InputError, JournalError, MissingFileError
-from nnbo_mip.loop.record.events import KINDS, Event
+from nnbo_mip.loop.record import workers
+from nnbo_mip.loop.record.events import KINDS, Event, claimed
 from nnbo_mip.loop.record.migrations import MIGRATIONS
-from nnbo_mip.loop.record.wording import shown
+from nnbo_mip.loop.record.plain import shown
+from nnbo_mip.loop.record.state import State
 
 APPLICATION = 0x6E6E626F
 """The file says in its header that it is one of ours: the letters nnbo."""
 
-SCHEMA = 4
+SCHEMA = 5
 """Version of the tables and their contents; in the header as well."""
 
 PATIENCE = 30.0
@@ -42,6 +45,7 @@ _TABLES = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE events (seq INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, "
     "kind TEXT NOT NULL, time REAL NOT NULL, content TEXT NOT NULL)",
+    workers.TABLE,
 )
 
 
@@ -129,9 +133,9 @@ class Journal:
         with journal._connection("rw") as connection:
             is_older = journal._version(connection) < SCHEMA
         if is_older:
-            with suppress(JournalError), journal._transaction():
+            with suppress(JournalError), journal.transaction():
                 pass
-        with journal._reading() as connection:
+        with journal.reading() as connection:
             journal.run = journal._run(connection)
         return journal
 
@@ -151,17 +155,21 @@ class Journal:
 
     def meta(self) -> dict[str, Any]:
         """Return what `create` was given, and the run's id."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             rows = connection.execute("SELECT key, value FROM meta").fetchall()
         return {key: self._decoded(value, f"the entry {key!r}") for key, value in rows}
 
     def read(self, after: Place = START) -> Found:
         """Return the events after a place, and the place of the last one."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return self._events(connection, after)
 
     def append(
-        self, events: Sequence[Event], after: Place = START, if_nobody_asked: bool = False
+        self,
+        events: Sequence[Event],
+        after: Place = START,
+        if_nobody_asked: bool = False,
+        by: str | None = None,
     ) -> Found | None:
         """Write events, all or none, and return all after a place, as `read` does.
 
@@ -173,8 +181,10 @@ class Journal:
             Of the last event that the caller knows.
         if_nobody_asked : bool
             Write nothing, and return None, if another process has asked since.
+        by : str, optional
+            Key of the worker that thought of an ask among them.
         """
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             found, _ = self._events(connection, after)
             own = {event.key for event in events}
             if if_nobody_asked and any(
@@ -182,13 +192,42 @@ class Journal:
             ):
                 return None
             _insert(connection, events)
+            if by is not None:
+                workers.thought(connection, by)
             answer = self._events(connection, after)
         return answer
+
+    def claim(
+        self, state: State, last: Place, worker: str, again: Collection[str], n_evals: int
+    ) -> tuple[workers.Turn, str] | None:
+        """Claim a slot; see `nnbo_mip.loop.record.workers.turn_of`.
+
+        Parameters
+        ----------
+        state : State
+        last : Place
+            Of the last event in `state`; None is returned where there are later ones.
+        worker : str
+        again : collection of str
+        n_evals : int
+        """
+        with self.transaction() as connection:
+            if self._events(connection, last)[0]:
+                return None
+            turn, key = workers.turn_of(connection, worker, state, again, n_evals)
+            if key:
+                _insert(connection, [claimed(key, worker)])
+            return turn, key
+
+    def seconds(self) -> float:
+        """Return the wall seconds of all calls of `run` together."""
+        with self.reading() as connection:
+            return workers.seconds_of_all(connection)
 
     # -- one transaction --------------------------------------------------------------
 
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self) -> Iterator[sqlite3.Connection]:
         """Yield a connection that holds the write lock, to a file of this run and schema."""
         with self._locked("rw") as connection:
             self._migrate(connection)
@@ -196,7 +235,7 @@ class Journal:
             yield connection
 
     @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> Iterator[sqlite3.Connection]:
         """Yield a connection to what a file of this run and schema holds."""
         with (
             self._connection("rw") as connection,  # "ro" could not roll back a killed writer

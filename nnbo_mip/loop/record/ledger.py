@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from nnbo_mip.core.interruption import held
 from nnbo_mip.loop.record.events import Event
 from nnbo_mip.loop.record.journal import START, Journal, Place
 from nnbo_mip.loop.record.state import State
+from nnbo_mip.loop.record.workers import Turn
 
 
 class Ledger:
@@ -32,10 +33,16 @@ class Ledger:
         Of the run before anything happened.
     journal : Journal or None
         None keeps events in memory only.
+
+    Attributes
+    ----------
+    seconds_here : float
+        Wall seconds of the calls of `run` in this process.
     """
 
     def __init__(self, empty: State, journal: Journal | None) -> None:
         self.journal = journal
+        self.seconds_here = 0.0
         self._lock = threading.RLock()
         self._empty = self._state = empty
         self._written = empty, START
@@ -43,6 +50,15 @@ class Ledger:
         self._not_on_disk: list[Event] = []
         if journal is not None:
             self._take(*journal.read())
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is copied; a copy shares the journal as another process does."""
+        with self._lock:
+            return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, held: Mapping[str, Any]) -> None:
+        """Take what `__getstate__` returned, under a lock of its own."""
+        vars(self).update(held, _lock=threading.RLock())
 
     @property
     def state(self) -> State:
@@ -53,6 +69,14 @@ class Ledger:
     def waiting(self) -> tuple[Event, ...]:
         """Events that are in memory but not in the journal, if there is one."""
         return () if self.journal is None else tuple(self._not_on_disk)
+
+    @property
+    def seconds(self) -> float:
+        """Wall seconds of all calls of `run` together, as far as the journal knows them."""
+        with suppress(JournalError, FileFormatError):
+            if self.journal is not None:
+                return max(self.seconds_here, self.journal.seconds())
+        return self.seconds_here
 
     def refresh(self) -> None:
         """Fold what other processes wrote; JournalError if that cannot be known."""
@@ -70,11 +94,11 @@ class Ledger:
                 self._happen(events)
             self.flush()
 
-    def add_ask(self, event: Event, based_on: State) -> bool:
+    def add_ask(self, event: Event, based_on: State, by: str | None = None) -> bool:
         """Let an ask happen unless somebody asked since `based_on`; return whether it did.
 
         If not, what they asked is known from here on. JournalError if the ask could not be
-        written; it then waits.
+        written; it then waits. `by` is the worker that thought of it.
         """
         with self._lock, held():
             if len(self._state.suggestions) != len(based_on.suggestions):
@@ -85,12 +109,29 @@ class Ledger:
             try:
                 with _with_a_remedy():
                     batch = [*self._not_on_disk, _as_stored(event)]
-                    answer = self.journal.append(batch, self._written[1], if_nobody_asked=True)
+                    answer = self.journal.append(batch, self._written[1], True, by)
                     self._take(*(answer or self.journal.read(self._written[1])))
             except JournalError:
                 self._happen([event])
                 raise
             return answer is not None
+
+    def claim(self, worker: str, again: Collection[str], n_evals: int) -> tuple[Turn, str]:
+        """Claim a slot for a worker; see `nnbo_mip.loop.record.workers.turn_of`.
+
+        JournalError if it cannot be claimed.
+        """
+        with self._lock, held():
+            self.flush()
+            self.refresh()
+            with _with_a_remedy():
+                while self.journal is not None:
+                    state, last = self._written
+                    found = self.journal.claim(state, last, worker, again, n_evals)
+                    self._take(*self.journal.read(last))
+                    if found is not None:
+                        return found
+        raise JournalError("slots are claimed in a journal; this run has none; save it.")
 
     def flush(self) -> None:
         """Write what waits; JournalError if that fails."""

@@ -2,7 +2,8 @@
 
 From 1 to 2: settings have a region and an embedding, and suggestions say within which region they
 were looked for; points of embeddings are kept beside their images. From 2 to 3: settings have a
-warp. From 3 to 4: a run has an id, and maximizers have no limit of their own.
+warp. From 3 to 4: a run has an id, and maximizers have no limit of their own. From 4 to 5: workers
+are listed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from nnbo_mip.loop.record.plain import number_in
+from nnbo_mip.loop.record.workers import TABLE
 
 OLD_SECONDS = 60.0
 """Wall seconds that maximizers had by default up to schema 3."""
@@ -61,7 +63,12 @@ def _fourth(connection: sqlite3.Connection) -> None:
         connection.execute("UPDATE meta SET value = ? WHERE key = 'settings'", (text,))
 
 
+def _fifth(connection: sqlite3.Connection) -> None:
+    """Make room for workers; asks of before name none."""
+    connection.execute(TABLE)
+
+
 MIGRATIONS: Mapping[int, Callable[[sqlite3.Connection], None]] = MappingProxyType(
-    {1: _second, 2: _third, 3: _fourth}
+    {1: _second, 2: _third, 3: _fourth, 4: _fifth}
 )
 """By the schema that a file has before."""

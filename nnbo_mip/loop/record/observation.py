@@ -10,12 +10,13 @@ import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError
+from nnbo_mip.core.rebuilt import Rebuilt
+from nnbo_mip.loop.record.plain import shown
 from nnbo_mip.loop.record.suggestion import Suggestion
-from nnbo_mip.loop.record.wording import shown
 
 
 @dataclass(frozen=True, eq=False)
-class Observation:
+class Observation(Rebuilt):
     """A point and its value, in the user's units and direction.
 
     Parameters
@@ -47,6 +48,11 @@ class Observation:
     suggestion: Suggestion | None
     time: float
     z: FloatArray
+
+    def __post_init__(self) -> None:
+        for point in (self.x, self.z):
+            if isinstance(point, np.ndarray):
+                point.setflags(write=False)
 
     def __repr__(self) -> str:
         value = f"failed={self.reason!r}" if self.failed else f"y={self.y!r}"

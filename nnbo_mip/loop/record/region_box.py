@@ -10,10 +10,11 @@ import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray, frozen
 from nnbo_mip.core.errors import FileFormatError
+from nnbo_mip.core.rebuilt import Rebuilt
 
 
 @dataclass(frozen=True, eq=False)
-class RegionBox:
+class RegionBox(Rebuilt):
     """The box within which a point was looked for.
 
     Parameters

@@ -11,6 +11,7 @@ import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import FileFormatError
+from nnbo_mip.core.rebuilt import Rebuilt
 from nnbo_mip.loop.record.events import Event
 from nnbo_mip.loop.record.observation import Observation
 from nnbo_mip.loop.record.plain import point_in
@@ -62,7 +63,7 @@ class Stage:
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class State(Rebuilt):
     """The fold of some events.
 
     Parameters
@@ -89,6 +90,9 @@ class State:
         embedding.
     images : mapping of str to (k,) array
         Model coordinates of what was asked, by key.
+    owners : mapping of str to str
+        Keys of the workers that are at what is pending, by key of the ask; nobody is named where
+        `ask` was called by hand.
     """
 
     space: Space
@@ -102,6 +106,11 @@ class State:
     c: float | None = None
     places: Mapping[str, FloatArray] = field(default_factory=dict)
     images: Mapping[str, FloatArray] = field(default_factory=dict)
+    owners: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("suggestions", "places", "images", "owners"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     @property
     def search(self) -> SearchSpace:
@@ -137,6 +146,7 @@ class _Draft:
         self._suggestions = dict(state.suggestions)
         self._places = dict(state.places)
         self._images = dict(state.images)
+        self._owners = dict(state.owners)
         self._pending = dict.fromkeys(state.pending)
         self._observations = list(state.observations)
         self._stage = state.stage
@@ -146,7 +156,12 @@ class _Draft:
 
     def add(self, event: Event) -> None:
         try:
-            {"ask": self._ask, "tell": self._tell, "forget": self._forget}[event.kind](event)
+            {
+                "ask": self._ask,
+                "tell": self._tell,
+                "forget": self._forget,
+                "claim": self._claim,
+            }[event.kind](event)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise FileFormatError(
                 f"an event of kind {event.kind!r} must hold what a run writes; event {event.key} "
@@ -158,15 +173,16 @@ class _Draft:
         return State(
             self._space,
             self._embedded,
-            MappingProxyType(self._suggestions),
+            self._suggestions,
             tuple(self._pending),
             tuple(self._observations),
             self._stage,
             self._initial,
             self._steps,
             self._c,
-            MappingProxyType(self._places),
-            MappingProxyType(self._images),
+            self._places,
+            self._images,
+            {key: worker for key, worker in self._owners.items() if key in self._pending},
         )
 
     def _ask(self, event: Event) -> None:
@@ -185,6 +201,8 @@ class _Draft:
             self._initial += stage.index == self._stage.index
         else:
             self._steps += 1
+        if content.get("worker") is not None:  # journals up to schema 4 name none
+            self._owners[event.key] = content["worker"]
         if content["next_c"] is not None:
             self._c = float(content["next_c"])
 
@@ -208,3 +226,6 @@ class _Draft:
 
     def _forget(self, event: Event) -> None:
         self._pending.pop(event.content["ask"], None)
+
+    def _claim(self, event: Event) -> None:
+        self._owners[event.content["ask"]] = event.content["worker"]

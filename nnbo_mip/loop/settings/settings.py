@@ -16,6 +16,7 @@ from nnbo_mip.acquisitions.base.catalogue import registry as acquisitions
 from nnbo_mip.core.checks import check_count
 from nnbo_mip.core.errors import FileFormatError, InputError, UnsupportedError
 from nnbo_mip.core.inputs import as_direction, as_gap, as_seed, as_time_limit
+from nnbo_mip.core.rebuilt import Rebuilt
 from nnbo_mip.core.terms import Direction
 from nnbo_mip.loop.designs.designs import Design, design_of
 from nnbo_mip.loop.designs.given import Given
@@ -62,8 +63,12 @@ DOORS: Mapping[str, Callable[[Any], object]] = MappingProxyType(
 """What makes an option object of a name, a description or an object."""
 
 
+CHANGEABLE = ("maximizer", "gap", "time_limit")
+"""What may be others when a run goes on: how points are looked for, not what is looked for."""
+
+
 @dataclass(frozen=True, eq=False)
-class Settings:
+class Settings(Rebuilt):
     """Checked settings; see `nnbo_mip.loop.optimizer.BayesianOptimizer`.
 
     Parameters
@@ -94,6 +99,9 @@ class Settings:
     seed: int
     embedded: EmbeddedSpace | None
     descriptions: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "descriptions", MappingProxyType(dict(self.descriptions)))
 
     @classmethod
     def planned(
@@ -153,9 +161,9 @@ class Settings:
             steps=None if steps is None else check_count("steps", steps),
             seed=made_seed,
             embedded=embedded,
-            descriptions=MappingProxyType(
-                {name: described(made[name], given[name], door) for name, door in DOORS.items()}
-            ),
+            descriptions={
+                name: described(made[name], given[name], door) for name, door in DOORS.items()
+            },
         )
         settings._check_combination()
         return settings
@@ -209,8 +217,8 @@ class Settings:
         ----------
         stored : mapping
         given : mapping of str to object
-            Option objects that have no description, and, if the user likes, others, which must
-            then be those of the run.
+            Option objects that have no description, others of `CHANGEABLE`, and, if the user likes,
+            the rest, which must then be that of the run.
         """
         try:
             options = {name: stored["options"][name] for name in DOORS}
@@ -237,8 +245,11 @@ class Settings:
                 passed = None
             if name == "surrogate" and passed is not None:
                 passed = surrogate_for(passed, dimension)
-            options[name] = again(name, passed)
-        return cls.planned(made_space, **options, time_limit=time_limit, **rest)
+            is_new = name in CHANGEABLE and passed is not None
+            options[name] = passed if is_new else again(name, passed)
+        rest["time_limit"] = time_limit
+        rest |= {name: given[name] for name in CHANGEABLE if name in rest and name in given}
+        return cls.planned(made_space, **options, **rest)
 
     def _check_combination(self) -> None:
         """Refuse at the start what would be refused at the first step with a model."""

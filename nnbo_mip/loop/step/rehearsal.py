@@ -15,7 +15,7 @@ from nnbo_mip.acquisitions.base.abstract import Acquisition
 from nnbo_mip.acquisitions.base.catalogue import registry as acquisitions
 from nnbo_mip.core.errors import InputError, SolverError, TrainingError, UnsupportedError
 from nnbo_mip.loop.settings.settings import Settings
-from nnbo_mip.loop.step.step import seeded
+from nnbo_mip.loop.step.learning import seeded
 from nnbo_mip.maximizers.base.abstract import Maximizer
 from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.surrogates.base.abstract import Capability, Surrogate
@@ -27,6 +27,12 @@ POINTS = 8
 def rehearse(settings: Settings) -> None:
     """Refuse settings that cannot serve all steps with a model, those of a batch included."""
     settings.escape.check_steps(settings.steps)
+    settings.surrogate.check_installed()
+    rehearse_maximizer(settings)
+
+
+def rehearse_maximizer(settings: Settings) -> None:
+    """Refuse a maximizer that cannot choose the points of a run."""
     alone = settings.acquisition
     beside_pending = settings.batch.acquisition(alone, 1)
     for acquisition in (alone,) if beside_pending is alone else (alone, beside_pending):

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError
+from nnbo_mip.core.rebuilt import Rebuilt
 
 if TYPE_CHECKING:
     import hashlib
@@ -24,7 +25,7 @@ HASH_BLOCK_ROWS = 256
 
 
 @dataclass(frozen=True, eq=False)
-class Affine:
+class Affine(Rebuilt):
     """``z = bias + sum_k terms[k] @ h_k`` over named sources ``h_k``.
 
     Parameters
@@ -56,10 +57,6 @@ class Affine:
             terms[int(source)] = matrix
         object.__setattr__(self, "bias", bias)
         object.__setattr__(self, "terms", MappingProxyType(terms))
-
-    def __reduce__(self) -> tuple[type[Affine], tuple[FloatArray, dict[int, Matrix]]]:
-        """Copy and send to other processes by the constructor: a read-only mapping cannot be."""
-        return Affine, (self.bias, dict(self.terms))
 
     @property
     def width(self) -> int:

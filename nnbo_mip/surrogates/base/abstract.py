@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from nnbo_mip.core.arrays import Array, FloatArray
 from nnbo_mip.core.errors import InputError, UnsupportedError
+from nnbo_mip.core.extras import Extra
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.posteriors.readouts import MembersReadout, PlainReadout, Readout
 from nnbo_mip.surrogates.base.mixture import Mixture, MixtureSlopes
@@ -253,7 +254,15 @@ class Surrogate(abc.ABC):
     weighs_noise: ClassVar[bool] = False
     """Whether `fit_with_noise` believes uncertain values less."""
 
+    extra: ClassVar[Extra | None] = None
+    """An optional package that `fit` cannot do without."""
+
     seed: int
+
+    def check_installed(self) -> None:
+        """Raise `MissingExtraError` where `fit` would: before anything is evaluated for it."""
+        if self.extra is not None:
+            self.extra.load()
 
     @property
     @abc.abstractmethod
@@ -309,6 +318,13 @@ class Surrogate(abc.ABC):
             Deviations of the values from the function.
         """
         return self.fit(X, y)
+
+    def noise_in(self, X: npt.ArrayLike, y: npt.ArrayLike) -> float:
+        """Return the deviation that it believes values have where none is told; 0 for none.
+
+        `fit` takes it into account, `fit_with_noise` does not estimate it.
+        """
+        return 0.0
 
 
 def check_scale(factor: float) -> float:

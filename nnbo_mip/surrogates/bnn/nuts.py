@@ -20,11 +20,12 @@ import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.checks import check_count, check_number
+from nnbo_mip.core.extras import Extra
 from nnbo_mip.surrogates.base.presets import preset
 from nnbo_mip.surrogates.bnn.data import NetworkData
 from nnbo_mip.surrogates.bnn.posteriors import CollapsedPosterior, NetworkPosterior, ScaledPosterior
 from nnbo_mip.surrogates.bnn.sampled_network import SampledNetwork
-from nnbo_mip.surrogates.sampling.nuts import sample_nuts
+from nnbo_mip.surrogates.sampling.nuts import NUTPIE, sample_nuts
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class NutsNetwork(SampledNetwork):
     hidden, activation, standardize, chains, kept, spread, include_noise, y_range, seed
         As in `SampledNetwork`; chains run one after the other.
     """
+
+    extra: ClassVar[Extra | None] = NUTPIE
 
     hidden: tuple[int, ...] = (10,)
     activation: str = "sigmoid"

@@ -82,6 +82,11 @@ class Average(Surrogate):
         """What the belief will offer."""
         return average_capabilities([made.capabilities for made in self._made()])
 
+    def check_installed(self) -> None:
+        """Raise `MissingExtraError` where a member's `fit` would."""
+        for made in self._made():
+            made.check_installed()
+
     def converted(self, convert: Callable[[float], float]) -> Average:
         """Return it with the ranges that its members know in other units."""
         return replace(self, members=tuple(made.converted(convert) for made in self._made()))

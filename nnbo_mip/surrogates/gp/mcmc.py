@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from nnbo_mip.core.checks import check_choice, check_count, check_flag, check_number
 from nnbo_mip.core.errors import InputError
+from nnbo_mip.core.extras import Extra
 from nnbo_mip.surrogates.base.abstract import Belief, Capability, Surrogate
 from nnbo_mip.surrogates.base.observations import Observations, Standardization, check_y_range
 from nnbo_mip.surrogates.gp.belief import gp_capabilities
@@ -26,10 +27,10 @@ from nnbo_mip.surrogates.gp.gp import conditioned, factorize, varies
 from nnbo_mip.surrogates.gp.kernels import LARGEST_NU, Kernel
 from nnbo_mip.surrogates.gp.mixture import ProcessMixture
 from nnbo_mip.surrogates.gp.sampling import (
+    EMCEE,
     LENGTHS,
     NOISES,
     Chain,
-    import_emcee,
     sample_hyperparameters,
 )
 from nnbo_mip.surrogates.gp.sklearn import sklearn_likelihood
@@ -82,6 +83,7 @@ class SampledProcess(Surrogate):
     name: ClassVar[str] = "gp_mcmc"
     belief_type: ClassVar[type[Belief]] = ProcessMixture
     weighs_noise: ClassVar[bool] = True
+    extra: ClassVar[Extra | None] = EMCEE
 
     kernel: str = "matern"
     nu: float = 2.5
@@ -96,7 +98,6 @@ class SampledProcess(Surrogate):
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
-        import_emcee()
         check_choice("kernel", self.kernel, FORMS)
         check_number("nu", self.nu, above=0.0, below=np.nextafter(LARGEST_NU, np.inf))
         check_flag("ard", self.ard)
@@ -135,7 +136,7 @@ class SampledProcess(Surrogate):
         if varies(data.y):
             chain = Chain(self._walkers(hyper), self.burn_in, self.chain_length)
             likelihood = sklearn_likelihood(hyper, points, values, diagonal)
-            likely = maximize_likelihood(likelihood, hyper, N_RESTARTS, self.seed)
+            likely, _ = maximize_likelihood(likelihood, hyper, N_RESTARTS, self.seed)
             samples = sample_hyperparameters(likely, points, values, diagonal, chain, self.seed)
         processes = [conditioned(one, points, values, units, diagonal) for one in samples]
         return ProcessMixture(tuple(processes), self._is_noisy, family=self.name)

@@ -26,14 +26,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.errors import MissingExtraError, TrainingError
+from nnbo_mip.core.errors import TrainingError
+from nnbo_mip.core.extras import Extra
 from nnbo_mip.surrogates.gp.fitting import Hyperparameters
+
+EMCEE = Extra("mcmc", "emcee", "gp_mcmc", "use the surrogate 'gp'")
 
 LENGTHS = (-10.0 + math.log(2.0), 2.0 + math.log(2.0))
 """Ends of the logarithm of a length-scale, for inputs in [-1, 1]."""
@@ -130,7 +132,7 @@ def sample_hyperparameters(
     seed : int
         Of starts and moves.
     """
-    emcee = import_emcee()
+    emcee = EMCEE.load()
 
     def log_posterior(logarithms: FloatArray) -> float:
         prior = log_prior(hyper, logarithms)
@@ -145,18 +147,6 @@ def sample_hyperparameters(
     state = emcee.State(starts, random_state=np.random.RandomState(bits).get_state())
     last = sampler.run_mcmc(state, chain.burn_in + chain.length, store=False)
     return [hyper.at(np.array(place)) for place in last.coords]
-
-
-def import_emcee() -> Any:
-    """Return emcee, or say which extra brings it."""
-    try:
-        import emcee
-    except ImportError as error:
-        raise MissingExtraError(
-            f"gp_mcmc needs the package emcee, which cannot be imported ({error}); install it "
-            "with pip install 'nnbo_mip[mcmc]', or use the surrogate 'gp'."
-        ) from error
-    return emcee
 
 
 def _starts(

@@ -9,13 +9,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.errors import MissingExtraError
+from nnbo_mip.core.extras import Extra
 from nnbo_mip.surrogates.sampling.energy import Energy
+
+NUTPIE = Extra(
+    "mcmc",
+    "nutpie.compiled_pyfunc",
+    "the no-U-turn sampler",
+    "choose the surrogate bnn_hmc, which needs none",
+)
 
 
 def sample_nuts(
@@ -46,7 +52,7 @@ def sample_nuts(
     target : float
         Acceptance that the step size aims at.
     """
-    nutpie = import_nutpie()
+    nutpie = NUTPIE.load()
     seeds = np.random.SeedSequence(seed).generate_state(len(start), np.uint64)
     size = start.shape[1]
 
@@ -85,19 +91,3 @@ def sample_nuts(
             )
         chains.append(np.array(trace.posterior["position"])[0])
     return np.stack(chains, axis=1)
-
-
-def import_nutpie() -> Any:
-    """Import nutpie; without it, an error that names the extra."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # ArviZ announces its next version at import
-            import nutpie
-            import nutpie.compiled_pyfunc
-    except ImportError as error:
-        raise MissingExtraError(
-            f"the no-U-turn sampler needs the package nutpie, which cannot be imported ({error}); "
-            "install it with pip install 'nnbo_mip[mcmc]', or choose the surrogate bnn_hmc, which "
-            "needs none."
-        ) from error
-    return nutpie

@@ -122,7 +122,7 @@ def test_a_name_alone_gets_the_options_of_its_family() -> None:
     ours["amplitude_bounds"] = (1e-5, 1e2)
     for dimension in (1, 4, 5, 20):
         alone = surrogate_for("gp", dimension)
-        assert alone == nm.surrogates.create("gp", alpha=1e-9, **ours)
+        assert alone == nm.surrogates.create("gp", alpha=1e-9, learns_noise=True, **ours)
     written = surrogate_for("gp:kernel=rbf", 2)
     assert nm.surrogates.create(written) == nm.surrogates.create("gp", kernel="rbf")
 
@@ -286,7 +286,7 @@ def test_a_run_is_opened_with_the_names_that_it_was_begun_with(tmp_path: Path) -
     BayesianOptimizer(BOX, **given, journal=tmp_path / "run.db")
     for options in ({}, given, auto, {**given, **auto}):
         BayesianOptimizer.open(tmp_path / "run.db", **options)
-    for wrong in ({"surrogate": "nomu"}, {"maximizer": "lbfgs"}, {"warp": "none"}):
+    for wrong in ({"surrogate": "nomu"}, {"escape": "none"}, {"warp": "none"}):
         with pytest.raises(InputError, match="of this run is"):
             BayesianOptimizer.open(tmp_path / "run.db", **wrong)
 

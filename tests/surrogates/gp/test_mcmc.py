@@ -138,7 +138,7 @@ def test_a_run_learns_from_it() -> None:
 def test_the_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "emcee", None)
     with pytest.raises(MissingExtraError, match=r"nnbo_mip\[mcmc\]"):
-        SampledProcess()
+        SampledProcess().fit(np.zeros((3, 1)), np.arange(3.0))
 
 
 @pytest.mark.parametrize(
