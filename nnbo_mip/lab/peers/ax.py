@@ -44,8 +44,8 @@ class Ax(Peer):
                 return "takes no equalities"
             for name in row.coefficients:
                 side = None if isinstance(name, tuple) else sides[name]
-                if side is None or side.kind == "choice" or side.log or side.grid is not None:
-                    return "takes constraints of linear numbers without a step only"
+                if side is None or side.kind == "choice" or side.grid is not None:
+                    return "takes constraints of numbers without a step only"
         return ""
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from nnbo_mip.lab.peers.base import MethodTask
 
-TRIES = 100
+TRIES = 20
 """Points outside in a row, after which one is drawn; its value is not told to the tool."""
 
 FIRST = 1.0

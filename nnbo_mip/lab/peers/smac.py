@@ -31,7 +31,7 @@ FACADES = {"blackbox": "BlackBoxFacade", "hpo": "HyperparameterOptimizationFacad
 INITIAL_SHARE = 0.25
 """Of the trials that may be of the initial design, as SMAC has it."""
 
-ROOM = 100
+ROOM = 21
 """Trials for each evaluation where points may violate a constraint, which are trials, too."""
 
 
