@@ -10,7 +10,7 @@ name. To be maximized with a proof, the belief says how it is read (`Belief.post
 
 members             return a `MemberBelief` of a `Stack`: nothing else is needed
 std is an output    let `network` return outputs ``mean`` and ``std``: nothing else is needed
-any other std       let `posterior` return a form of `nnbo_mip.scores`, such as `QuadraticReadout`
+any other std       let `posterior` return a form of `nnbo_mip.scores`, such as `QuadraticPosterior`
 
 `tests/surrogates/plug_ins.py` has an example of the last two, and
 `nnbo_mip.testing.surrogate_contract` the tests that yours inherits.

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from nnbo_mip.acquisitions import Acquisition, Evidence, Head, Trend
+from nnbo_mip.acquisitions import Acquisition, Context, Head, Trend
 from nnbo_mip.acquisitions.ei import Ei
 from nnbo_mip.acquisitions.mean import Mean
 from nnbo_mip.core.arrays import FloatArray
@@ -84,8 +84,8 @@ class Patched(Ei):
 
     kind: ClassVar[type[Head]] = ExpectedImprovement
 
-    def head(self, belief: Belief, evidence: Evidence) -> Head:
-        return self.kind(evidence.incumbent(self.incumbent))  # type: ignore[call-arg]
+    def head(self, belief: Belief, context: Context) -> Head:
+        return self.kind(context.incumbent(self.incumbent))  # type: ignore[call-arg]
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Forgetful(Mean):
 class Moody(Mean):
     """Uses global randomness."""
 
-    def head(self, belief: Belief, evidence: Evidence) -> Head:
+    def head(self, belief: Belief, context: Context) -> Head:
         return LinearHead(constant=np.random.random())  # noqa: NPY002 - what is to be caught
 
 
@@ -108,10 +108,10 @@ class Moody(Mean):
 class Greedy(Ei):
     """Writes into the observations."""
 
-    def head(self, belief: Belief, evidence: Evidence) -> Head:
-        if evidence.y is not None:
-            evidence.y[:] = 0.0
-        return super().head(belief, evidence)
+    def head(self, belief: Belief, context: Context) -> Head:
+        if context.y is not None:
+            context.y[:] = 0.0
+        return super().head(belief, context)
 
 
 class TestASoundPlugIn(AcquisitionContract):

@@ -182,14 +182,14 @@ def _anonymous_network(self: PlaneBelief) -> Network:
     return builder.finish({"value": plane})
 
 
-def _with_another_std(self: PlaneBelief, members: bool = False) -> nm.scores.Readout:
+def _with_another_std(self: PlaneBelief, members: bool = False) -> nm.scores.Posterior:
     builder = GraphBuilder(self.n_inputs)
     mean = builder.affine(builder.input, self.slope[None], np.array([self.offset]))
     flat = builder.constant([self.scale * self.size])
-    return nm.scores.PlainReadout(builder.finish({"mean": mean, "std": flat}))
+    return nm.scores.PlainPosterior(builder.finish({"mean": mean, "std": flat}))
 
 
-def _mumbling(self: PlaneBelief, members: bool = False) -> nm.scores.Readout:
+def _mumbling(self: PlaneBelief, members: bool = False) -> nm.scores.Posterior:
     raise UnsupportedError("no")
 
 

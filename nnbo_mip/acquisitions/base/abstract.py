@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.acquisitions.base.evidence import Evidence
+from nnbo_mip.acquisitions.base.context import Context
 from nnbo_mip.acquisitions.base.scorer import Scorer
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import UnsupportedError
@@ -52,7 +52,7 @@ class Acquisition(abc.ABC):
         """What a belief must offer to be scored; gradients need its gradients as well."""
 
     @abc.abstractmethod
-    def head(self, belief: Belief, evidence: Evidence) -> Head:
+    def head(self, belief: Belief, context: Context) -> Head:
         """Turn checked data into numbers; `belief` offers what is needed."""
 
     def subject(self, belief: Belief, step: int) -> Belief:
@@ -87,7 +87,7 @@ class Acquisition(abc.ABC):
             Number of the step, from 0, for options that follow a schedule.
         """
         self.check_served(belief.family, belief.capabilities)
-        return self.head(belief, Evidence.of(belief, X, y, noise, step))
+        return self.head(belief, Context.of(belief, X, y, noise, step))
 
     def converted(self, convert: Callable[[float], float]) -> Self:
         """Return it with its `values_of_y` in other units."""

@@ -24,7 +24,7 @@ import numpy as np
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.bounds.units import Forms, Units
 from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, gamma
-from nnbo_mip.scores.posteriors.tanh_readouts import TanhReadout
+from nnbo_mip.scores.posteriors.tanh import TanhPosterior
 from nnbo_mip.space.domain import Domain
 
 STEPS = 3
@@ -35,21 +35,21 @@ TANH_ERROR = 16.0 * UNIT_ROUNDOFF
 
 
 class TanhUnits(Units):
-    """The hidden units of a readout.
+    """The hidden units of a posterior.
 
     Parameters
     ----------
-    readout : TanhReadout
+    posterior : TanhPosterior
     domain : Domain
     """
 
     is_smooth = True
 
-    def __init__(self, readout: TanhReadout, domain: Domain) -> None:
+    def __init__(self, posterior: TanhPosterior, domain: Domain) -> None:
         self.lower, self.upper = domain.lower, domain.upper
-        self._inner, self._bias = readout.inner, readout.bias
-        self._sizes = np.abs(readout.inner)
-        self.count, d = readout.inner.shape
+        self._inner, self._bias = posterior.inner, posterior.bias
+        self._sizes = np.abs(posterior.inner)
+        self.count, d = posterior.inner.shape
         most = np.maximum(np.abs(domain.lower), np.abs(domain.upper))
         magnitudes = self._sizes @ most + np.abs(self._bias)
         self._error = gamma(8 * (d + 4)) * magnitudes + 1e-300

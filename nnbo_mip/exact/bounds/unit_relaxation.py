@@ -19,7 +19,7 @@ each up to error_j (`Units`). A sum sum_j c_j h_j is bounded from above by
   of Q, and the largest change of any such function over the box.
 
 The plane with the smallest bound is kept. Errors: c_j is off by gamma_(m+3) times its summands,
-and |h_j| <= 1; the sums of a plane, of U products of few factors, and the readout's own float64
+and |h_j| <= 1; the sums of a plane, of U products of few factors, and the posterior's own float64
 evaluation of the outputs are off by gamma_(U+d+8) times theirs.
 """
 
@@ -34,8 +34,8 @@ from nnbo_mip.exact.bounds.relaxation import Planes, center_and_radius
 from nnbo_mip.exact.bounds.row_relaxation import Drawn
 from nnbo_mip.exact.bounds.units import Forms, Units
 from nnbo_mip.exact.search.rounding import LARGEST_MAGNITUDE, gamma
-from nnbo_mip.scores.posteriors.gp_readout import GpReadout
-from nnbo_mip.scores.posteriors.tanh_readouts import TanhReadout, thinned
+from nnbo_mip.scores.posteriors.process import ProcessPosterior
+from nnbo_mip.scores.posteriors.tanh import TanhPosterior, thinned
 
 OPERATIONS = 32
 """Rounded operations that a summand meets beside the sums it is in, generously."""
@@ -87,17 +87,17 @@ class UnitRows:
         self.is_useful = bool(largest < LARGEST_MAGNITUDE)
 
     @staticmethod
-    def of_tanh(units: Units, readout: TanhReadout) -> UnitRows:
+    def of_tanh(units: Units, posterior: TanhPosterior) -> UnitRows:
         """Return the rows of mean and other outputs of tanh units."""
-        return UnitRows(units, readout.outer, readout.direct, readout.offset, True)
+        return UnitRows(units, posterior.outer, posterior.direct, posterior.offset, True)
 
     @staticmethod
-    def of_posterior(units: Units, readout: GpReadout) -> UnitRows:
+    def of_posterior(units: Units, posterior: ProcessPosterior) -> UnitRows:
         """Return the rows of the mean, and of the correlations themselves."""
-        n, d = readout.points.shape
-        mean = readout.y_scale * readout.amplitude * readout.weights
+        n, d = posterior.points.shape
+        mean = posterior.y_scale * posterior.amplitude * posterior.weights
         outer = np.vstack([mean[None, :], np.eye(n)])
-        offset = np.append(readout.y_center, np.zeros(n))
+        offset = np.append(posterior.y_center, np.zeros(n))
         return UnitRows(units, outer, np.zeros((n + 1, d)), offset, False)
 
     def floats_per_box(self) -> int:

@@ -24,7 +24,7 @@ class Forms:
     value, slope, bend, third
         Of the expansion.
     error
-        Of the expansion, and of the readout's float64 evaluation of the unit.
+        Of the expansion, and of the posterior's float64 evaluation of the unit.
     reach
         ``|D_j t|`` over the box.
     """

@@ -82,7 +82,7 @@ class AscentOptions:
 
 
 def is_for_ascent(problem: Problem, program: Program) -> bool:
-    """Whether the domain is a box, holes aside, and float32 can hold the program."""
+    """Whether the domain is a box, exclusions aside, and float32 can hold the program."""
     objective = program.objective / _scale(program)
     parts = (program.weights, program.bias, objective, np.array(program.constant / _scale(program)))
     return problem.domain.solid.is_box and all(
@@ -102,7 +102,7 @@ class AscentSearch:
     Parameters
     ----------
     problem : Problem
-        Its domain must be a box, perhaps with holes.
+        Its domain must be a box, perhaps with exclusions.
     program : Program
     monitor : Monitor
     options : AscentOptions
@@ -114,8 +114,8 @@ class AscentSearch:
     settled : float
         Largest proven bound of the nodes that need no further search.
     trapped : list of AscentNodes
-        Nodes whose relaxed point lies in a hole and scores above the cut-off: phases do not
-        help there, so they are left to a search that cuts nodes at holes.
+        Nodes whose relaxed point lies in an exclusion and scores above the cut-off: phases do not
+        help there, so they are left to a search that cuts nodes at exclusions.
     """
 
     def __init__(
@@ -289,12 +289,12 @@ class AscentSearch:
     def _without_trapped(
         self, nodes: AscentNodes, points: FloatArray, is_open: np.ndarray
     ) -> AscentNodes:
-        """Put the open nodes aside whose points (N, d) are trapped in a hole; return the rest."""
-        holes = self.problem.domain.holes
-        if not len(holes) or not is_open.any():
+        """Put the open nodes aside whose points (N, d) are trapped in an exclusion; return the rest."""
+        exclusions = self.problem.domain.exclusions
+        if not len(exclusions) or not is_open.any():
             return nodes
         x = self._inputs(np.where(is_open[:, None], points, 0.0))
-        trapped = is_open & holes.contain(x)
+        trapped = is_open & exclusions.contain(x)
         trapped[trapped] = self.problem.values(x[trapped]) > self.monitor.cutoff
         self.trapped.append(nodes.take(trapped))
         return nodes.take(~trapped)
@@ -309,7 +309,7 @@ class AscentSearch:
         if len(points) == 0:
             return
         x = self._inputs(points)
-        x = x[~self.problem.domain.holes.contain(x)]
+        x = x[~self.problem.domain.exclusions.contain(x)]
         if len(x) == 0:
             return
         values = self.problem.values(x)

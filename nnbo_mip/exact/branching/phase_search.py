@@ -88,8 +88,8 @@ def _round_to_domain(value, low, high, grids, x):
 
 
 @compiled()
-def _in_hole(traps, x):
-    """Whether x lies in one of the holes."""
+def _in_exclusion(traps, x):
+    """Whether x lies in one of the exclusions."""
     below, above = traps
     for i in range(len(below)):
         inside = True
@@ -218,7 +218,7 @@ def search(
     grids : (grid_of, grid_start, grid_values)
         Index into the grids of each input, -1 for a real one; the concatenated grids.
     traps : (below, above)
-        Ends (H, n_inputs) of the holes of the domain.
+        Ends (H, n_inputs) of the exclusions of the domain.
     n_inputs : int
     start_low, start_high : (n + m,) ends at the root of the subtree
     cutoff : float
@@ -231,7 +231,7 @@ def search(
 
     Returns
     -------
-    outcome : DONE, NODE_LIMIT (or the stack was full), IMPROVED, or TRAPPED: a point in a hole
+    outcome : DONE, NODE_LIMIT (or the stack was full), IMPROVED, or TRAPPED: a point in an exclusion
         scores above the cut-off, so that its node, the last one left, must be cut there
     settled : largest proven bound of the nodes discarded
     nodes, steps : work
@@ -285,7 +285,7 @@ def search(
         if is_open:
             read_places(dictionary, low, high, places)
             reached = _try_point(data, units, grids, low, high, places[0], n_relus, x, h)
-            if reached > -np.inf and _in_hole(traps, x):
+            if reached > -np.inf and _in_exclusion(traps, x):
                 if reached > cutoff:
                     x_value = reached
                     best_x[:] = x

@@ -2,13 +2,13 @@ r"""Re-proves ``f(x) <= level`` for every admissible x, by code that made no cla
 
 The domain is cut into boxes, newest first. A box is finished when
 
-- no point of it satisfies the rows, or all of it lies in a hole,
+- no point of it satisfies the rows, or all of it lies in an exclusion,
 - a plane above f (`recheck_bounds`) stays at or below the level on it, with the best
   multiplier for one row at a time taken into account,
 - or its few undecided ReLUs are enumerated in exact arithmetic (`recheck_leaf`).
 
 Otherwise the part where the plane is below the level is cut off and the rest is halved, or
-cut along the faces of a hole in which the plane is largest (`recheck_holes`).
+cut along the faces of an exclusion in which the plane is largest (`recheck_exclusions`).
 A corner that scores above the level, in real arithmetic, ends the search: the claim is
 wrong. With ``level = -inf`` the same search proves that no admissible point exists.
 """
@@ -70,7 +70,7 @@ class _Recheck(Sweep):
         if counterexample is not None:
             return self.outcome("counterexample", counterexample)
         corners = np.where(planes.slopes > 0.0, boxes.upper, boxes.lower)
-        free, beside = self.beside_holes(boxes, corners, np.abs(planes.slopes) * self.unit)
+        free, beside = self.beside_exclusions(boxes, corners, np.abs(planes.slopes) * self.unit)
         boxes, planes, bound = boxes[free], planes.select(free), bound[free]
         splittable = self.splittable(boxes)
         whole = ~splittable.any(axis=0)

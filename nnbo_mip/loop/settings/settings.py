@@ -284,7 +284,7 @@ class Settings:
             refused = "knows no integers or categories"
         elif not able.constraints and domain.b.size:
             refused = "knows no linear constraints"
-        elif not able.holes and self.escape.name == "exclude":
+        elif not able.exclusions and self.escape.name == "exclude":
             refused = "cannot keep its distance from points, as escape='exclude' asks"
         elif able.needs_network and not self._compiles():
             refused = (

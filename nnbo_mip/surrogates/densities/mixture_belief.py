@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from nnbo_mip.core.arrays import Array, FloatArray, blocks
 from nnbo_mip.core.errors import UnsupportedError
-from nnbo_mip.scores.posteriors.readouts import Readout
+from nnbo_mip.scores.posteriors.compiled import Posterior
 from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, check_scale
 from nnbo_mip.surrogates.base.mixture import Mixture, MixtureSlopes
 from nnbo_mip.surrogates.base.observations import Standardization
@@ -119,7 +119,7 @@ class MixtureBelief(Belief):
             self.scale * np.concatenate(std_slopes) * rate,
         )
 
-    def posterior(self, members: bool = False) -> Readout:
+    def posterior(self, members: bool = False) -> Posterior:
         """Refuse: the weights of the components have no bounds here."""
         raise UnsupportedError(
             "a belief must be piecewise linear, a hidden layer of tanh or a Gaussian process to be "

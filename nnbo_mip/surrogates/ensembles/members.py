@@ -30,8 +30,8 @@ from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.builder import GraphBuilder
 from nnbo_mip.network.graph.graph import Network
-from nnbo_mip.scores.posteriors.readouts import MembersReadout, Readout
-from nnbo_mip.scores.posteriors.tanh_readouts import TanhMembers
+from nnbo_mip.scores.posteriors.compiled import MembersPosterior, Posterior
+from nnbo_mip.scores.posteriors.tanh import TanhMembers
 from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, check_scale
 from nnbo_mip.surrogates.base.mixture import Mixture, MixtureSlopes
 from nnbo_mip.surrogates.base.observations import Standardization
@@ -211,7 +211,7 @@ class MemberBelief(Belief):
             outputs["std"] = builder.affine(sizes, np.full((1, count), factor / count))
         return builder.finish(outputs)
 
-    def posterior(self, members: bool = False) -> Readout:
+    def posterior(self, members: bool = False) -> Posterior:
         """Return the members, ReLUs or one hidden layer of tanh, and their spread."""
         curved = self.stack.activation == "tanh"
         reason = self._why_unread(members, curved)
@@ -224,7 +224,7 @@ class MemberBelief(Belief):
         if curved:
             layers = tanh_layers(self.stack, self.units, self._reach)
             return TanhMembers(*layers, spread, self.units.y_scale, noise)
-        return MembersReadout(self.network(), spread, self.units.y_scale, noise)
+        return MembersPosterior(self.network(), spread, self.units.y_scale, noise)
 
     def scaled(self, factor: float) -> MemberBelief:
         """Return this belief with its spread multiplied by `factor`."""

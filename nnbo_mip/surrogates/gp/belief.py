@@ -31,7 +31,7 @@ from scipy.linalg import cho_solve, solve_triangular
 
 from nnbo_mip.core.arrays import Array, FloatArray, blocks
 from nnbo_mip.core.errors import UnsupportedError
-from nnbo_mip.scores.posteriors.gp_readout import GpReadout
+from nnbo_mip.scores.posteriors.process import ProcessPosterior
 from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, check_scale
 from nnbo_mip.surrogates.base.observations import Standardization
 from nnbo_mip.surrogates.base.storage import standardization_arrays, standardization_of
@@ -160,7 +160,7 @@ class GpBelief(Belief):
         correction = self._solve(waves.evaluate(self.points) + errors)
         return replace(self, weights=self.weights - correction, waves=waves)
 
-    def posterior(self, members: bool = False) -> GpReadout:
+    def posterior(self, members: bool = False) -> ProcessPosterior:
         """Return the posterior of one kernel of all inputs."""
         if self.waves is not None:
             raise UnsupportedError(
@@ -174,7 +174,7 @@ class GpBelief(Belief):
                 f"this one is a sum over {len(kernel.groups)} groups; drop the groups, or choose "
                 "a heuristic maximizer."
             )
-        return GpReadout(
+        return ProcessPosterior(
             self.points,
             self.factor,
             self.weights,

@@ -32,7 +32,7 @@ from nnbo_mip.core.checks import check_choice, check_number
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.network.graph.builder import GraphBuilder
 from nnbo_mip.network.graph.graph import Network
-from nnbo_mip.scores.posteriors.readouts import Readout, SmoothReadout
+from nnbo_mip.scores.posteriors.compiled import Posterior, SmoothPosterior
 from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, check_scale
 from nnbo_mip.surrogates.base.observations import Standardization
 from nnbo_mip.surrogates.base.storage import standardization_arrays, standardization_of
@@ -176,11 +176,11 @@ class NomuBelief(Belief):
             outputs["std"] = builder.scale(bounded, self.std_factor)
         return builder.finish(outputs)
 
-    def posterior(self, members: bool = False) -> Readout:
+    def posterior(self, members: bool = False) -> Posterior:
         """Return mean and std, the latter a function of ``relu_raw`` under smooth bounding."""
         bounding = self.bounding
         if bounding.kind == "smooth":
-            return SmoothReadout(self.network(), bounding.l_min, bounding.l_max, self.std_factor)
+            return SmoothPosterior(self.network(), bounding.l_min, bounding.l_max, self.std_factor)
         return super().posterior(members)
 
     def scaled(self, factor: float) -> NomuBelief:

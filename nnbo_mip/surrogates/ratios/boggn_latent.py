@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from nnbo_mip.core.arrays import Array, FloatArray
 from nnbo_mip.network.graph.graph import Network
-from nnbo_mip.scores.posteriors.readouts import QuadraticReadout
+from nnbo_mip.scores.posteriors.compiled import QuadraticPosterior
 from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local
 from nnbo_mip.surrogates.ratios.boggn_belief import BoggnBelief
 from nnbo_mip.surrogates.ratios.estimators.class_probability import WIDENING
@@ -75,9 +75,9 @@ class ProbitLatent(Belief):
         """Return ``mean`` and ``feature0…``."""
         return self.of.network()
 
-    def posterior(self, members: bool = False) -> QuadraticReadout:
+    def posterior(self, members: bool = False) -> QuadraticPosterior:
         """Return a linear model on the features, with the deviation of the class."""
-        return QuadraticReadout(self.network(), self.root, NOISE)
+        return QuadraticPosterior(self.network(), self.root, NOISE)
 
     @property
     def root(self) -> FloatArray:

@@ -21,8 +21,8 @@ import numpy.typing as npt
 from nnbo_mip.core.arrays import Array, FloatArray, blocks
 from nnbo_mip.network.graph.builder import GraphBuilder
 from nnbo_mip.network.graph.graph import Network
-from nnbo_mip.scores.posteriors.readouts import QuadraticReadout
-from nnbo_mip.scores.posteriors.tanh_readouts import TanhFeatures
+from nnbo_mip.scores.posteriors.compiled import QuadraticPosterior
+from nnbo_mip.scores.posteriors.tanh import TanhFeatures
 from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, check_scale
 from nnbo_mip.surrogates.base.observations import Standardization
 from nnbo_mip.surrogates.base.storage import standardization_arrays, standardization_of
@@ -124,14 +124,14 @@ class BrvflBelief(Belief):
         features = {"feature0" if psi.width == 1 else "feature": psi}
         return builder.finish({"mean": builder.shift(mean, self.units.y_center), **features})
 
-    def posterior(self, members: bool = False) -> QuadraticReadout | TanhFeatures:
+    def posterior(self, members: bool = False) -> QuadraticPosterior | TanhFeatures:
         """Return the features, ReLUs or one hidden layer of tanh, and the root of Sigma."""
         root = self._reach * self.weights.whiten(np.eye(self.features.n_features)).T
         noise = self._noise if self.include_noise else 0.0
         if isinstance(self.features, RandomFeatures) and self.features.activation == "tanh":
             layers = self.features.tanh_layers(self.weights.mean, self.units)
             return TanhFeatures(*layers, root, noise)
-        return QuadraticReadout(self.network(), root, noise)
+        return QuadraticPosterior(self.network(), root, noise)
 
     def scaled(self, factor: float) -> BrvflBelief:
         """Return this belief with its uncertainty multiplied by `factor`."""

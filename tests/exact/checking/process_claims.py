@@ -13,7 +13,7 @@ from nnbo_mip.exact.checking.heads.attack import high_points
 from nnbo_mip.exact.checking.heads.reproof import HeadClaim, reprove_head
 from nnbo_mip.exact.checking.reproof import Outcome
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.posteriors.gp_readout import GpReadout
+from nnbo_mip.scores.posteriors.process import ProcessPosterior
 from nnbo_mip.space.domain import Domain
 from tests.exact.heads.curved_cases import random_process
 from tests.exact.heads.random_heads import domain_of, head_of
@@ -29,10 +29,10 @@ class Question:
     value: float
 
     @property
-    def readout(self) -> GpReadout:
+    def posterior(self) -> ProcessPosterior:
         """The Gaussian process."""
-        assert isinstance(self.objective.readout, GpReadout)
-        return self.objective.readout
+        assert isinstance(self.objective.posterior, ProcessPosterior)
+        return self.objective.posterior
 
     def judged(self, level: float, seconds: float = 20.0) -> Outcome:
         """Try to prove that no score is above a level."""
@@ -46,10 +46,10 @@ def question(
     """Return a random one; its threshold is a tenth of a std above the largest mean seen."""
     rng = np.random.default_rng(seed)
     space = domain_of(domain, d)
-    readout = random_process(rng, space.dimension, 3 * d + 2, kernel, noise=1e-6)
+    posterior = random_process(rng, space.dimension, 3 * d + 2, kernel, noise=1e-6)
     points = space.sample(1000, rng)
-    threshold = float(readout.mean(points).max() + 0.1 * readout.std(points).max())
-    return asked(Objective(readout, head_of(name, threshold)), space)
+    threshold = float(posterior.mean(points).max() + 0.1 * posterior.std(points).max())
+    return asked(Objective(posterior, head_of(name, threshold)), space)
 
 
 def asked(objective: Objective, domain: Domain) -> Question:

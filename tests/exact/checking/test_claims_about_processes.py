@@ -21,8 +21,8 @@ SHORT = 0.3
 
 def scaled(whole: Question, **changes: object) -> Question:
     """Return the same head on an altered process."""
-    readout = replace(whole.readout, **changes)  # type: ignore[arg-type]
-    return asked(Objective(readout, whole.objective.head), whole.domain)
+    posterior = replace(whole.posterior, **changes)  # type: ignore[arg-type]
+    return asked(Objective(posterior, whole.objective.head), whole.domain)
 
 
 @pytest.mark.parametrize(
@@ -78,12 +78,12 @@ def test_extreme_scales(name: str) -> None:
     for factor in (1e-40, 1e40):
         # The same question in other units has the same answer.
         units = {
-            key: getattr(whole.readout, key) * factor for key in ("y_center", "y_scale", "reach")
+            key: getattr(whole.posterior, key) * factor for key in ("y_center", "y_scale", "reach")
         }
         moved = head if name != "ei" else replace(head, threshold=head.threshold * factor)  # type: ignore[attr-defined,type-var]
         if isinstance(moved, LinearHead):
             moved = replace(moved, constant=moved.constant * factor)
-        case = asked(Objective(replace(whole.readout, **units), moved), whole.domain)
+        case = asked(Objective(replace(whole.posterior, **units), moved), whole.domain)
         size = abs(case.value)
         assert case.judged(case.value + 1e-4 * size)[0] == "confirmed"
         assert case.judged(case.value - 1e-6 * size)[0] == "refuted"
@@ -110,13 +110,13 @@ def test_what_rounding_hides_is_never_confirmed(changes: dict[str, object]) -> N
 def test_what_cannot_be_projected_is_undecided() -> None:
     case = question("ei", 70)
     # Less than the correlations themselves leaves no positive noise.
-    lost = replace(case.readout, factor=case.readout.factor * (1.0 - 1e-6))
-    singular = replace(case.readout, factor=np.diag([1.0] * 7 + [1e-170]))
-    for readout in (lost, singular):
-        assert process_score(LinearHead(), readout, case.domain) is None
+    lost = replace(case.posterior, factor=case.posterior.factor * (1.0 - 1e-6))
+    singular = replace(case.posterior, factor=np.diag([1.0] * 7 + [1e-170]))
+    for posterior in (lost, singular):
+        assert process_score(LinearHead(), posterior, case.domain) is None
     verdict, reason = asked(Objective(lost, case.objective.head), case.domain).judged(1e9)
     assert verdict == "undecided"
-    assert "GpReadout" in reason
+    assert "ProcessPosterior" in reason
 
 
 def test_a_kernel_without_derivatives_is_undecided() -> None:

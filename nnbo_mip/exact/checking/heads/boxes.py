@@ -94,7 +94,9 @@ class HeadRecheck(Sweep):
         if self.scores.has_pieces and nearly.any():
             settled = self._settled_exactly(drawn.select(still_open), nearly)
             boxes, excess, worst = boxes[~settled], excess[:, ~settled], worst[:, ~settled]
-        outside, beside = self.beside_holes(boxes, worst, (boxes.upper - boxes.lower) / self.unit)
+        outside, beside = self.beside_exclusions(
+            boxes, worst, (boxes.upper - boxes.lower) / self.unit
+        )
         boxes, excess = boxes[outside], excess[:, outside]
         if not len(boxes):
             return beside

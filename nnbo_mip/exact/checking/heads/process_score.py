@@ -12,7 +12,7 @@ from nnbo_mip.exact.checking.heads.process import Process
 from nnbo_mip.exact.checking.heads.process_stds import AffineStd, ConvexStd, ProcessBounds
 from nnbo_mip.exact.checking.heads.scores import ScoreBounder, score_interval
 from nnbo_mip.scores.base.abstract import MomentHead
-from nnbo_mip.scores.posteriors.gp_readout import GpReadout
+from nnbo_mip.scores.posteriors.process import ProcessPosterior
 from nnbo_mip.space.domain import Domain
 
 
@@ -32,12 +32,12 @@ class ProcessScore(ScoreBounder):
     @property
     def unit(self) -> FloatArray:
         """The length-scales, in units of the inputs."""
-        read = self.process.readout
+        read = self.process.posterior
         return read.length_scale * read.x_scale
 
     def floats_per_box(self, free: int) -> int:
         """Size of the largest intermediate array, a box."""
-        read = self.process.readout
+        read = self.process.posterior
         return 5 * len(read.points) * (read.n_inputs + 1) + 8 * (1 << free)
 
     def draw(self, lower: FloatArray, upper: FloatArray) -> Drawn:
@@ -74,10 +74,12 @@ class ProcessScore(ScoreBounder):
         return ProcessBounds(self.process, self.process.expand(center, half), drawn.free)
 
 
-def process_score(head: MomentHead, readout: GpReadout, domain: Domain) -> ProcessScore | None:
+def process_score(
+    head: MomentHead, posterior: ProcessPosterior, domain: Domain
+) -> ProcessScore | None:
     """Return what bounds a head on a Gaussian process; None where its numbers forbid it."""
-    if readout.form == "matern" and readout.nu == 0.5:
+    if posterior.form == "matern" and posterior.nu == 0.5:
         return None
     with np.errstate(all="ignore"):
-        process = Process(readout, Correlations(readout, domain.lower, domain.upper))
+        process = Process(posterior, Correlations(posterior, domain.lower, domain.upper))
     return ProcessScore(head, process) if process.is_useful else None

@@ -1,6 +1,6 @@
 r"""The std over boxes: a convex function above it and a concave one below, at the vertices.
 
-*An output r, std = g(max(r, 0))*, g the identity or the smooth readout, which rises and is
+*An output r, std = g(max(r, 0))*, g the identity or the smooth posterior, which rises and is
 concave: a tangent above, a chord below. Lines can be summed with the mean before ReLUs are
 bounded, which is tighter than summing bounds (`joint_above`).
 
@@ -28,16 +28,16 @@ from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.heads.outputs import RELATIVE, Drawn, Summed
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.graph import Network
-from nnbo_mip.scores.posteriors.readouts import (
-    MembersReadout,
-    PlainReadout,
-    QuadraticReadout,
-    Readout,
-    SmoothReadout,
+from nnbo_mip.scores.posteriors.compiled import (
+    MembersPosterior,
+    PlainPosterior,
+    Posterior,
+    QuadraticPosterior,
+    SmoothPosterior,
 )
 
 CURVE_ROUNDING = 1e-14
-"""Relative error of the smooth readout, its slopes and the lines made of them."""
+"""Relative error of the smooth posterior, its slopes and the lines made of them."""
 
 POSITIVE = "positive_part"
 """Name of the output that is the positive part of the one that is read."""
@@ -78,7 +78,7 @@ class Std(abc.ABC):
 
 
 class StdBounder(abc.ABC):
-    """Makes bounds of the std of one readout."""
+    """Makes bounds of the std of one posterior."""
 
     network: Network
     outputs: tuple[str, ...]
@@ -90,33 +90,33 @@ class StdBounder(abc.ABC):
 
 
 @singledispatch
-def std_bounder(readout: Readout) -> StdBounder | None:
-    """Return what bounds the std of a readout; None where its kind or numbers are unknown."""
+def std_bounder(posterior: Posterior) -> StdBounder | None:
+    """Return what bounds the std of a posterior; None where its kind or numbers are unknown."""
     return None
 
 
 @std_bounder.register
-def _of_plain(readout: PlainReadout) -> StdBounder | None:
-    return CurveBounder(readout.network, "std", None)
+def _of_plain(posterior: PlainPosterior) -> StdBounder | None:
+    return CurveBounder(posterior.network, "std", None)
 
 
 @std_bounder.register
-def _of_smooth(readout: SmoothReadout) -> StdBounder | None:
-    fits = readout.l_max > 0.0 and readout.factor >= 0.0 and readout.l_min >= 0.0
-    return CurveBounder(readout.network, "relu_raw", readout) if fits else None
+def _of_smooth(posterior: SmoothPosterior) -> StdBounder | None:
+    fits = posterior.l_max > 0.0 and posterior.factor >= 0.0 and posterior.l_min >= 0.0
+    return CurveBounder(posterior.network, "relu_raw", posterior) if fits else None
 
 
 @std_bounder.register
-def _of_members(readout: MembersReadout) -> StdBounder | None:
-    count = len(readout.names)
+def _of_members(posterior: MembersPosterior) -> StdBounder | None:
+    count = len(posterior.names)
     root = (np.eye(count) - 1.0 / count) / np.sqrt(count)
-    unit = readout.variance_unit if readout.spread == "variance" else None
-    return LengthBounder(readout.network, readout.names, root, readout.noise, unit)
+    unit = posterior.variance_unit if posterior.spread == "variance" else None
+    return LengthBounder(posterior.network, posterior.names, root, posterior.noise, unit)
 
 
 @std_bounder.register
-def _of_features(readout: QuadraticReadout) -> StdBounder | None:
-    return LengthBounder(readout.network, readout.names, readout.root, readout.noise, None)
+def _of_features(posterior: QuadraticPosterior) -> StdBounder | None:
+    return LengthBounder(posterior.network, posterior.names, posterior.root, posterior.noise, None)
 
 
 def with_positive_part(network: Network, output: str) -> Network:
@@ -135,9 +135,9 @@ def with_positive_part(network: Network, output: str) -> Network:
 
 
 class CurveBounder(StdBounder):
-    """The std is the positive part of an output, or a smooth readout of it."""
+    """The std is the positive part of an output, or a smooth posterior of it."""
 
-    def __init__(self, network: Network, output: str, curve: SmoothReadout | None) -> None:
+    def __init__(self, network: Network, output: str, curve: SmoothPosterior | None) -> None:
         self.network = with_positive_part(network, output)
         self.outputs = ("mean", POSITIVE)
         self.curve = curve

@@ -29,7 +29,7 @@ onto the rest of it, c the center and t = x - c,
 Where points are dense these slopes are as small as the std itself, and nothing else is of first
 order: amid points that a run has gathered round an optimum, boxes can be some hundred times wider.
 
-*Rounding.* The readout solves (L + dL) y' = k + dk with |dL| <= gamma |L| and |dk| <= a e, so
+*Rounding.* The posterior solves (L + dL) y' = k + dk with |dL| <= gamma |L| and |dk| <= a e, so
 that y' - y = L^-1 r with r = dk - dL y', of a norm that the computed inverse R and the size of
 R L - I bound: `off`. With g as computed, which need not be L^-T v, and q = v - L^T g,
 
@@ -53,7 +53,7 @@ from nnbo_mip.exact.bounds.row_relaxation import Drawn
 from nnbo_mip.exact.bounds.unit_relaxation import DrawnUnits, UnitRows
 from nnbo_mip.exact.heads.relaxers.spreads import ROUNDING, Spread, SpreadRelaxer, Sum
 from nnbo_mip.exact.search.rounding import gamma
-from nnbo_mip.scores.posteriors.gp_readout import GpReadout
+from nnbo_mip.scores.posteriors.process import ProcessPosterior
 
 LEAST_STD = 1e-9
 """Tangents of the root are taken at no smaller share of the prior's std."""
@@ -118,7 +118,7 @@ class PosteriorPart(SpreadRelaxer):
 
     Parameters
     ----------
-    readout : GpReadout
+    posterior : ProcessPosterior
     units : KernelUnits
 
     Attributes
@@ -129,10 +129,10 @@ class PosteriorPart(SpreadRelaxer):
 
     outputs = ()
 
-    def __init__(self, readout: GpReadout, units: KernelUnits) -> None:
-        self._readout, self._units = readout, units
-        self.rows = UnitRows.of_posterior(units, readout)
-        factor, n = readout.factor, len(readout.points)
+    def __init__(self, posterior: ProcessPosterior, units: KernelUnits) -> None:
+        self._posterior, self._units = posterior, units
+        self.rows = UnitRows.of_posterior(units, posterior)
+        factor, n = posterior.factor, len(posterior.points)
         self._inverse = solve_triangular(factor, np.eye(n), lower=True, check_finite=False)
         with np.errstate(over="ignore", invalid="ignore"):
             self.why_not = self._measure()
@@ -140,7 +140,7 @@ class PosteriorPart(SpreadRelaxer):
     def spread(self, drawn: Drawn) -> PosteriorSpread:
         """Bound the std over boxes; see the module."""
         assert isinstance(drawn, DrawnUnits)
-        a, reach, units = self._readout.amplitude, self._readout.reach, self._units
+        a, reach, units = self._posterior.amplitude, self._posterior.reach, self._units
         v = a * (drawn.forms.value @ self._inverse.T)
         g = v @ self._inverse
         square = np.square(v).sum(axis=1)
@@ -168,7 +168,7 @@ class PosteriorPart(SpreadRelaxer):
         high = np.minimum(np.minimum(by_sums, at_most + by_prior), np.sqrt(a))
         flat = high < FLAT * by_sums
         low = np.maximum(np.sqrt(np.maximum(least, 0.0)), at_least - by_prior)
-        # The readout's own variance lies a little off the exact one.
+        # The posterior's own variance lies a little off the exact one.
         high = np.sqrt(np.square(high) + own_error) * (1.0 + ROUNDING)
         low = np.sqrt(np.maximum(np.square(np.maximum(low, 0.0)) - own_error, 0.0))
         low = np.minimum(low * (1.0 - ROUNDING), high)
@@ -187,7 +187,7 @@ class PosteriorPart(SpreadRelaxer):
 
     def _by_slopes(self, drawn: DrawnUnits) -> FloatArray:
         """Bound |std - std(center)| (B,) to second order; infinite for kernels without one."""
-        units, a = self._units, self._readout.amplitude
+        units, a = self._units, self._posterior.amplitude
         rest = units.changes(drawn.radius)[1]
         if not np.isfinite(rest).all():
             return np.full(len(rest), np.inf)
@@ -201,7 +201,7 @@ class PosteriorPart(SpreadRelaxer):
 
     def _moved(self, drawn: DrawnUnits) -> FloatArray:
         """Bound |y(x) - y(center)| (B,) by the correlations that change."""
-        a, forms = self._readout.amplitude, drawn.forms
+        a, forms = self._posterior.amplitude, drawn.forms
         up = forms.upper_value + np.abs(forms.upper_slope) * forms.reach - forms.value
         down = forms.value - forms.lower_value + np.abs(forms.lower_slope) * forms.reach
         changes = np.maximum(np.maximum(up, down), 0.0)
@@ -210,8 +210,8 @@ class PosteriorPart(SpreadRelaxer):
     def _errors(
         self, v: FloatArray, g: FloatArray, moved: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Bound |q|, and the error of the readout's own variance; both (B,)."""
-        factor, a = self._readout.factor, self._readout.amplitude
+        """Bound |q|, and the error of the posterior's own variance; both (B,)."""
+        factor, a = self._posterior.factor, self._posterior.amplitude
         sizes, rounding = np.abs(factor), self._rounding
         missed = np.sqrt(np.square(v - g @ factor).sum(axis=1))
         summands = np.abs(v) + np.abs(g) @ sizes
@@ -233,7 +233,7 @@ class PosteriorPart(SpreadRelaxer):
 
     def _measure(self) -> str:
         """Bound the errors, and return why they are too large; empty where they are not."""
-        read, units, inverse = self._readout, self._units, self._inverse
+        read, units, inverse = self._posterior, self._units, self._inverse
         factor, a, n = read.factor, read.amplitude, len(read.points)
         sizes, root = np.abs(inverse), float(np.sqrt(a))
         product = sizes @ np.abs(factor)
@@ -266,7 +266,7 @@ class PosteriorPart(SpreadRelaxer):
 
     def _spare_noise(self, rounding: float) -> float:
         """Bound the least eigenvalue of L L^T - K from below."""
-        factor, a = self._readout.factor, self._readout.amplitude
+        factor, a = self._posterior.factor, self._posterior.amplitude
         excess = factor @ factor.T - a * self._units.gram
         error = rounding * (np.abs(factor) @ np.abs(factor.T)) + a * (self._units.error + rounding)
         diagonal = float((np.diag(excess) - np.diag(error)).min())

@@ -1,10 +1,10 @@
-r"""Holes in the search over phases, in the units of its program.
+r"""ExclusionBoxes in the search over phases, in the units of its program.
 
 A node of the search has ends for its inputs, ``x = lower + width t``. Its relaxed point is a
-trap when it lies in a hole and scores above the cut-off: no phase that is fixed can then bring
-the node's bound below the cut-off, and the node is replaced by the pieces beside the hole.
+trap when it lies in an exclusion and scores above the cut-off: no phase that is fixed can then bring
+the node's bound below the cut-off, and the node is replaced by the pieces beside the exclusion.
 Faces are moved outwards by more than the rounding of t, so that every admissible point lies in
-a piece, and traps begin deeper inside, so that a piece is no trap for its own hole.
+a piece, and traps begin deeper inside, so that a piece is no trap for its own exclusion.
 """
 
 from __future__ import annotations
@@ -16,39 +16,39 @@ import numpy as np
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.bounds.program import Program
 from nnbo_mip.exact.search.problem import Problem
-from nnbo_mip.space.hole_faces import HoleFaces
-from nnbo_mip.space.holes import Holes
+from nnbo_mip.space.exclusion_faces import ExclusionFaces
+from nnbo_mip.space.exclusions import ExclusionBoxes
 
 OUTWARD = 1e-14
 """More than the rounding of a face, in units of the box."""
 
 DEPTH = 1e-9
-"""How far inside a hole a point must lie to be a trap, in units of the box."""
+"""How far inside an exclusion a point must lie to be a trap, in units of the box."""
 
 
 @dataclass(frozen=True, eq=False)
-class UnitHoles:
-    """The holes that meet the box of a program.
+class UnitExclusions:
+    """The exclusions that meet the box of a program.
 
     Parameters
     ----------
-    faces : HoleFaces
+    faces : ExclusionFaces
         In units of the program; infinite for coordinates that do not move.
     traps : pair of (n, d) arrays
         Ends within which a relaxed point is trapped.
     """
 
-    faces: HoleFaces
+    faces: ExclusionFaces
     traps: tuple[FloatArray, FloatArray]
 
     @classmethod
-    def of(cls, problem: Problem, program: Program) -> UnitHoles:
-        """Write the holes of a problem's domain in the units of a program."""
+    def of(cls, problem: Problem, program: Program) -> UnitExclusions:
+        """Write the exclusions of a problem's domain in the units of a program."""
         domain, lower, width = problem.domain, program.lower, program.width
         moves = width > 0.0
         upper = lower + width
-        meets = domain.holes.meeting(lower[None, :], upper[None, :])[0]
-        holes, faces = domain.holes[meets], domain.hole_faces
+        meets = domain.exclusions.meeting(lower[None, :], upper[None, :])[0]
+        exclusions, faces = domain.exclusions[meets], domain.exclusion_faces
         real = np.array([grid is None for grid in domain.grids])
         unit = np.where(moves, width, 1.0)
 
@@ -61,9 +61,9 @@ class UnitHoles:
         below, above = scaled(faces.below, OUTWARD, -np.inf), scaled(faces.above, -OUTWARD, np.inf)
         inner_low = scaled(faces.inner_low, -OUTWARD, -1.0)
         inner_high = scaled(faces.inner_high, OUTWARD, 2.0)
-        unit_holes = Holes(
-            np.where(moves, (holes.lower - lower) / unit, -1.0),
-            np.where(moves, (holes.upper - lower) / unit, 2.0),
+        unit_exclusions = ExclusionBoxes(
+            np.where(moves, (exclusions.lower - lower) / unit, -1.0),
+            np.where(moves, (exclusions.upper - lower) / unit, 2.0),
         )
         # A trap of no width has crossed ends, and holds no point. Values of grids are exact.
         with np.errstate(invalid="ignore"):
@@ -71,15 +71,15 @@ class UnitHoles:
             out = np.where(np.isfinite(above), 0.5 * above + 0.5 * inner_high, 2.0)
         on_grid = moves & ~real
         traps = (
-            np.where(on_grid, into, unit_holes.lower + DEPTH * moves),
-            np.where(on_grid, out, unit_holes.upper - DEPTH * moves),
+            np.where(on_grid, into, unit_exclusions.lower + DEPTH * moves),
+            np.where(on_grid, out, unit_exclusions.upper - DEPTH * moves),
         )
-        return cls(HoleFaces(unit_holes, below, above, inner_low, inner_high), traps)
+        return cls(ExclusionFaces(unit_exclusions, below, above, inner_low, inner_high), traps)
 
     def pieces(
         self, low: FloatArray, high: FloatArray, t: FloatArray, slopes: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the ends (p, d) of the pieces of a node beside the hole that traps t.
+        """Return the ends (p, d) of the pieces of a node beside the exclusion that traps t.
 
         Parameters
         ----------
@@ -91,8 +91,8 @@ class UnitHoles:
             How much f changes along each coordinate, in units: faces that cost most come first.
         """
         trapped = (self.traps[0] < t) & (t < self.traps[1])
-        hole = int(trapped.all(axis=1).argmax())
-        below, above = self.faces.below[hole], self.faces.above[hole]
+        exclusion = int(trapped.all(axis=1).argmax())
+        below, above = self.faces.below[exclusion], self.faces.above[exclusion]
         distance = np.minimum(
             np.where(below >= low, t - below, np.inf), np.where(above <= high, above - t, np.inf)
         )
@@ -100,6 +100,6 @@ class UnitHoles:
         loss = np.where(can, np.abs(slopes) * np.where(can, distance, 0.0), -1.0)
         order = np.argsort(-loss, kind="stable")
         lower, upper, _ = self.faces.pieces(
-            low[None, :], high[None, :], np.array([hole]), order[None, :]
+            low[None, :], high[None, :], np.array([exclusion]), order[None, :]
         )
         return lower, upper

@@ -14,7 +14,7 @@ from nnbo_mip.surrogates.base.abstract import Belief, Capability
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class Context:
     """Checked data of one step.
 
     Parameters
@@ -41,7 +41,7 @@ class Evidence:
         y: npt.ArrayLike | None,
         noise: npt.ArrayLike | None,
         step: int,
-    ) -> Evidence:
+    ) -> Context:
         """Check what a caller passed."""
         points = None if X is None else belief.check_points(X)
         values = None if y is None else _numbers("y", y)
@@ -53,7 +53,7 @@ class Evidence:
                 "pass both of the same observations."
             )
         deviation = None if noise is None else _common_noise(noise)
-        return Evidence(points, values, deviation, check_count("step", step, least=0))
+        return Context(points, values, deviation, check_count("step", step, least=0))
 
     def incumbent(self, given: float | None) -> float:
         """Return the incumbent that was given, or the largest y."""
