@@ -17,8 +17,8 @@ def why_empty(space: Space | Domain, domain: Domain) -> str:
         and domain.solid.repair(0.5 * domain.lower + 0.5 * domain.upper) is not None
     ):
         return (
-            f"the {len(domain.exclusions)} exclusions leave no point of what the other constraints allow; "
-            "keep a smaller distance, or widen the box."
+            f"the {len(domain.exclusions)} exclusion boxes leave no point of what the other "
+            "constraints allow; keep a smaller distance, or widen the box."
         )
     if isinstance(space, Space):
         for constraint in space.constraints:

@@ -158,7 +158,7 @@ class Domain:
 
         Clip, round to the grids, switch on the largest coordinate of each one-hot group;
         if rows are then violated, a mixed-integer program looks for the admissible point
-        with the smallest sum of moves (relative to the widths of the box). ExclusionBoxes are left
+        with the smallest sum of moves (relative to the widths of the box). Exclusions are left
         through a face, so that this sum stays small.
         """
         return repairing.repair(self, x)
@@ -358,13 +358,15 @@ def _checked_rows(
 def _checked_exclusions(
     exclusions: object, lower: FloatArray, upper: FloatArray, grids: tuple[Grid | None, ...]
 ) -> ExclusionBoxes:
-    """Return the exclusions that exclude something, sorted, so that equal sets have equal exclusions."""
+    """Return the exclusions that meet the box, sorted, so that equal sets are equal arrays."""
     if exclusions is None:
         return ExclusionBoxes.none(lower.size)
     if not isinstance(exclusions, ExclusionBoxes) or exclusions.dimension != lower.size:
+        got = repr(exclusions)
+        if isinstance(exclusions, ExclusionBoxes):
+            got = f"one of {exclusions.dimension}"
         raise InputError(
-            f"exclusions must be an ExclusionBoxes object of {lower.size} dimensions; got "
-            f"{f'one of {exclusions.dimension}' if isinstance(exclusions, ExclusionBoxes) else repr(exclusions)}; "
+            f"exclusions must be an ExclusionBoxes object of {lower.size} dimensions; got {got}; "
             "make one with ExclusionBoxes(lower, upper), or use Domain.away_from."
         )
     if not len(exclusions):

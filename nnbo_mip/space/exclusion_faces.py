@@ -25,7 +25,7 @@ from nnbo_mip.space.grid import Grid
 
 @dataclass(frozen=True, eq=False)
 class ExclusionFaces:
-    """ExclusionBoxes with their faces moved onto the grids.
+    """Exclusion boxes with their faces moved onto the grids.
 
     Parameters
     ----------

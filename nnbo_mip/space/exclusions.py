@@ -1,7 +1,8 @@
 r"""`ExclusionBoxes`: open boxes that hold no admissible point.
 
-A point x lies in an exclusion when ``lower_j < x_j < upper_j`` in every coordinate j. The ends are
-float64 numbers and the comparison is exact, so that a point on a face is outside.
+A point x lies in such a box, an exclusion for short, when ``lower_j < x_j < upper_j`` in every
+coordinate j. The ends are float64 numbers and the comparison is exact, so that a point on a face is
+outside.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ COMPARISONS_AT_ONCE = 1 << 22
 """Pairs of points and exclusions that are compared in one array."""
 
 MOST_COMPARED = 2000
-"""ExclusionBoxes up to which those that lie within another one are looked for: all pairs."""
+"""Exclusions up to which those that lie within another one are looked for: all pairs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,21 +39,21 @@ class ExclusionBoxes:
         low, high = as_floats(self.lower, "lower"), as_floats(self.upper, "upper")
         if low.ndim != 2 or low.shape != high.shape:
             raise InputError(
-                "the ends of exclusions must have one shape (n, d), one row an exclusion; got "
-                f"{low.shape} and {high.shape}; pass both ends of every exclusion."
+                "the ends of exclusion boxes must have one shape (n, d), a row for each box; got "
+                f"{low.shape} and {high.shape}; pass both ends of every box."
             )
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
             raise InputError(
-                "the ends of exclusions must be finite; got nan or inf; end them outside the bounds "
-                "where they should not end."
+                "the ends of exclusion boxes must be finite; got nan or inf; put the ends outside "
+                "the bounds where a box should not end."
             )
         narrow = np.argwhere(low >= high)
         if narrow.size:
             i, j = narrow[0]
             raise InputError(
                 f"lower must be < upper in every coordinate of an exclusion; got [{low[i, j]}, "
-                f"{high[i, j]}] in coordinate {j} of exclusion {i}; an empty exclusion excludes nothing, "
-                "drop it."
+                f"{high[i, j]}] in coordinate {j} of exclusion {i}; drop it, an empty box excludes "
+                "nothing."
             )
         object.__setattr__(self, "lower", frozen(low))
         object.__setattr__(self, "upper", frozen(high))

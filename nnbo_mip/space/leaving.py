@@ -5,8 +5,8 @@ point of a piece nearest to x is found as in a domain without exclusions. Pieces
 
     sum_j |x'_j - x_j| / (u_j - l_j)  +  number of groups that change their level,
 
-so that the first one whose nearest point lies in no exclusion ends the search. Where many exclusions
-overlap, that may take long: after a number of pieces the search goes depth first.
+so that the first one whose nearest point lies in no exclusion ends the search. Where many
+exclusions overlap, that may take long: after a number of pieces the search goes depth first.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ an admissible point has ``a_j x_j <= limit - (T - t_j)``, hence
 and a box with ``T > limit`` holds none. The float64 error of the residual is bounded and
 added, and the quotient is moved outwards by more than its own, so every cut is true in
 real arithmetic. Grids then round inwards, and one-hot groups follow their logic. A box that
-lies within an exclusion holds no point, and one that an exclusion covers in all coordinates but one ends
-at its face there.
+lies within an exclusion holds no point, and one that an exclusion covers in all coordinates but one
+ends at its face there.
 
 References
 ----------

@@ -10,9 +10,9 @@ from tests.exact.random_problems import random_network
 
 
 def exclusion_case(seed: int) -> Problem:
-    """Return a network of a few ReLUs on a box, grid, group, row or degenerate side, with exclusions.
+    """Return a few ReLUs on a box, grid, group, row or degenerate side, with exclusions.
 
-    ExclusionBoxes overlap, touch each other and the box's ends, and now and then cover everything.
+    Exclusion boxes overlap, touch each other and the box's ends, and now and then cover everything.
     """
     rng = np.random.default_rng(seed)
     d = int(rng.integers(1, 4))

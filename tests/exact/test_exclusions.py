@@ -107,7 +107,7 @@ def test_the_judge_agrees_with_a_dense_grid(seed: int) -> None:
     assert float(true.value) <= best + 2.0 * steepest * 3.0 / 240
 
 
-# -- an exclusion over the maximum ------------------------------------------------------------------
+# -- an exclusion over the maximum ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("options", EXACT)
@@ -196,7 +196,7 @@ def test_exclusions_that_leave_nothing_are_infeasible(options: dict[str, Any]) -
     domain = Domain([-1, -1], [1, 1], exclusions=ExclusionBoxes(low, high))
     result = nm.certify(problem.network, domain, **options)
     assert result.status == "infeasible"
-    assert "2 exclusions leave no point" in result.message
+    assert "2 exclusion boxes leave no point" in result.message
     assert result.certificate.check(problem.network, domain).confirmed
 
 

@@ -1,4 +1,4 @@
-"""ExclusionBoxes of a domain, against enumerations of grids and exact rational arithmetic."""
+"""Exclusion boxes of a domain, against enumerations of grids and exact rational arithmetic."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def with_exclusions(domain: Domain, lower: object, upper: object) -> Domain:
 
 
 def lattice(rng: np.random.Generator) -> Domain:
-    """Two or three coordinates on whole numbers with exclusions, some of which touch grid values."""
+    """Two or three coordinates on whole numbers with exclusions, some of which touch values."""
     d = int(rng.integers(1, 4))
     counts = rng.integers(1, 7, d)
     lower = rng.integers(-3, 3, d).astype(float)

@@ -289,7 +289,7 @@ class AscentSearch:
     def _without_trapped(
         self, nodes: AscentNodes, points: FloatArray, is_open: np.ndarray
     ) -> AscentNodes:
-        """Put the open nodes aside whose points (N, d) are trapped in an exclusion; return the rest."""
+        """Put open nodes aside whose points (N, d) are trapped in an exclusion; return the rest."""
         exclusions = self.problem.domain.exclusions
         if not len(exclusions) or not is_open.any():
             return nodes

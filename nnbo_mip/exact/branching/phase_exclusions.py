@@ -1,10 +1,10 @@
-r"""ExclusionBoxes in the search over phases, in the units of its program.
+r"""Exclusion boxes in the search over phases, in the units of its program.
 
 A node of the search has ends for its inputs, ``x = lower + width t``. Its relaxed point is a
-trap when it lies in an exclusion and scores above the cut-off: no phase that is fixed can then bring
-the node's bound below the cut-off, and the node is replaced by the pieces beside the exclusion.
-Faces are moved outwards by more than the rounding of t, so that every admissible point lies in
-a piece, and traps begin deeper inside, so that a piece is no trap for its own exclusion.
+trap when it lies in an exclusion and scores above the cut-off: no phase that is fixed can then
+bring the node's bound below the cut-off, and the node is replaced by the pieces beside the
+exclusion. Faces are moved outwards by more than the rounding of t, so that every admissible point
+lies in a piece, and traps begin deeper inside, so that a piece is no trap for its own exclusion.
 """
 
 from __future__ import annotations

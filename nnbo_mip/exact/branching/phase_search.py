@@ -231,8 +231,8 @@ def search(
 
     Returns
     -------
-    outcome : DONE, NODE_LIMIT (or the stack was full), IMPROVED, or TRAPPED: a point in an exclusion
-        scores above the cut-off, so that its node, the last one left, must be cut there
+    outcome : DONE, NODE_LIMIT (or the stack was full), IMPROVED, or TRAPPED: a point in
+        an exclusion scores above the cut-off, and its node, the last one left, must be cut there
     settled : largest proven bound of the nodes discarded
     nodes, steps : work
     open_low, open_high, open_bound : the nodes left

@@ -1,10 +1,11 @@
-r"""ExclusionBoxes as the re-proof sees them, written apart from what the engines do about them.
+r"""Exclusion boxes as the re-proof sees them, written apart from what the engines do about them.
 
 An exclusion is an open box without admissible points. A box that lies within one holds none; one
-that an exclusion covers in all coordinates but one ends at the exclusion's face there. Any other box is
-cut by an exclusion in this way: one coordinate after another, what is below the exclusion and what is
-above it are cut off as boxes of their own, and what is left in the end lies in the closed exclusion,
-all of whose admissible points are on faces and therefore in the boxes that were cut off.
+that an exclusion covers in all coordinates but one ends at the exclusion's face there. Any other
+box is cut by an exclusion in this way: one coordinate after another, what is below the exclusion
+and what is above it are cut off as boxes of their own, and what is left in the end lies in the
+closed exclusion, all of whose admissible points are on faces and therefore in the boxes that were
+cut off.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ Every input is an affine expression of columns that are of order 1:
 
 with shift 0 unless the box lies far from 0 for its width. The rows ``A x <= b`` are
 relaxed by the slack that admissible points have and, as all rows but the sums of binaries
-are, by `MARGIN`. ExclusionBoxes are left out by further binaries (`formulation.exclusions`).
+are, by `MARGIN`. Exclusions are left out by further binaries (`formulation.exclusions`).
 """
 
 from __future__ import annotations

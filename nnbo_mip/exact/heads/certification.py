@@ -2,10 +2,9 @@
 
 Where the bound follows from lines that linear problems have proven (the sandwiches), each line
 that matters becomes a sub-certificate, as wide as the bound allows: a weighted sum of mean and
-std is the claim of a `LinearHead` on the same posterior, one of mean and relu(raw) a claim about the
-network's outputs.
-A bound that was proven in another way stands by itself: linear heads and ratios are one linear
-problem, which restates the claim, and boxes have no parts.
+std is the claim of a `LinearHead` on the same posterior, one of mean and relu(raw) a claim about
+the network's outputs. A bound that was proven in another way stands by itself: linear heads and
+ratios are one linear problem, which restates the claim, and boxes have no parts.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The primal side beside exclusions: ways out of them, and boxes in which to climb on.
 
 Where the objective is largest in an exclusion, ascent ends there, and the best admissible point
-mostly lies on a face. A climber that ended in an exclusion is therefore moved out of all exclusions along
-each coordinate, and climbs on in a box round it that no exclusion meets; from where it stops, a box
-on the side of its slopes is the next one.
+mostly lies on a face. A climber that ended in an exclusion is therefore moved out of all exclusions
+along each coordinate, and climbs on in a box round it that no exclusion meets; from where it stops,
+a box on the side of its slopes is the next one.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def boxes_beside(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the ends (n, d) of boxes that no exclusion meets, round points outside all exclusions.
 
-    Every exclusion costs a box what is beyond one of its faces, the nearest exclusions first: the face
-    with the least to gain beyond it along the slopes (n, d), and of those the one that takes
+    Every exclusion costs a box what is beyond one of its faces, the nearest exclusions first: the
+    face with the least to gain beyond it along the slopes (n, d), and of those the one that takes
     least of the box. Points need not lie on grids.
     """
     exclusions = domain.exclusions

@@ -8,10 +8,11 @@ e_0 = lower_j, e_{K+1} = upper_j, cell k holds
 so that ``x_j <= e_k`` means a cell before k. A box is a range of cells a_j <= k <= b_j in each
 coordinate: comparisons of whole numbers decide which way a node sends it, without rounding.
 
-The faces of exclusions are edges too, so that a single cell lies within an exclusion or outside. Linear
-rows, grids and groups are left to the domain's own propagation: it is given the closure of a box,
-whose lower ends are the edges themselves, so that what it cuts off is cut off in real arithmetic.
-Coordinates with a grid start at the next float64 number instead, which loses no value of a grid.
+The faces of exclusions are edges too, so that a single cell lies within an exclusion or outside.
+Linear rows, grids and groups are left to the domain's own propagation: it is given the closure of a
+box, whose lower ends are the edges themselves, so that what it cuts off is cut off in real
+arithmetic. Coordinates with a grid start at the next float64 number instead, which loses no value
+of a grid.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ A frontier of boxes of cells covers every admissible point that may still score 
 A box whose bound is not above it is discarded; one over which every tree is constant is settled
 by any admissible point in it; the others are split at the node that matters most (`kernel`).
 
-Where rows or exclusions leave it open whether a constant box holds an admissible point, repair looks
-for one; where it finds none the box is split further, and a single cell is asked of a solver,
+Where rows or exclusions leave it open whether a constant box holds an admissible point, repair
+looks for one; where it finds none the box is split further, and a single cell is asked of a solver,
 twice (`exact.emptiness`). The bound is rigorous unless a solver's word was needed.
 """
 

@@ -66,8 +66,8 @@ def sobol_batches(domain: Domain, n: int, seed: int, stop: Stop = never) -> Iter
 
     Notes
     -----
-    Under rows and exclusions the admissible ones of a longer sequence are taken; where these are too
-    few, as under equalities, uniform random points take the place of the rest.
+    Under rows and exclusions the admissible ones of a longer sequence are taken; where these are
+    too few, as under equalities, uniform random points take the place of the rest.
     """
     from scipy.stats import qmc
 

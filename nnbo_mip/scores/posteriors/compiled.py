@@ -377,8 +377,8 @@ class QuadraticPosterior(CompiledPosterior):
         super().__post_init__()
         if self.root.ndim != 2 or self.root.shape[1] != len(self.names):
             raise InputError(
-                f"the root of a QuadraticPosterior must have a column a feature, {len(self.names)}; "
-                f"got shape {self.root.shape}; mend it."
+                f"the root of a QuadraticPosterior must have a column for each of the "
+                f"{len(self.names)} features; got shape {self.root.shape}; mend it."
             )
 
     def std_from(self, read: FloatArray) -> FloatArray:

@@ -65,8 +65,8 @@ class ProcessPosterior(CurvedPosterior):
         n, d = shapes[0] if len(shapes[0]) == 2 else (0, 0)
         if not n or not d or shapes != [(n, d), (n, n), (n,), (d,), (d,), (d,)]:
             raise InputError(
-                "the arrays of a ProcessPosterior must be points (n, d), a factor (n, n), weights (n,) "
-                f"and three of shape (d,); got {shapes}; mend them."
+                "the arrays of a ProcessPosterior must be points (n, d), a factor (n, n), weights "
+                f"(n,) and three of shape (d,); got {shapes}; mend them."
             )
         if not ((self.length_scale > 0.0).all() and (self.x_scale > 0.0).all()):
             raise InputError(

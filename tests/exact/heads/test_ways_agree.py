@@ -31,7 +31,7 @@ POSTERIORS = {
     "members": (members_posterior, ("mean", "empirical ei", "empirical pi")),
 }
 EASIER = (1, 9)
-"""Seeds of three inputs, the second with a row; 2 has four and an exclusion, and takes far longer."""
+"""Seeds of three inputs, the second with a row; 2 has four and an exclusion, and takes long."""
 NAMED = [(kind, name) for kind, (_, names) in POSTERIORS.items() for name in names]
 CASES = [(kind, name, EASIER[number % 2]) for number, (kind, name) in enumerate(NAMED)]
 HARDER = [

@@ -1,4 +1,4 @@
-"""Every posterior with outputs that nobody would train: bounds hold, or the posterior is refused."""
+"""Every posterior with outputs that nobody would train: bounds hold, or it is refused."""
 
 from __future__ import annotations
 
