@@ -1,7 +1,7 @@
 r"""Weighted sums of the mean and a second coordinate, as linear problems.
 
     plain    (mean, std),           std an output: one linear problem
-    smooth   (mean, std),           std below tangents of its posterior: see `tangents`
+    smooth   (mean, std),           std below tangents of its curve: see `tangents`
     raw      (mean, -relu(raw)),    for heads that fall with a std that is smooth: one problem
 
 The std that is read of an output is its positive part. Where the output is proven never to be
@@ -146,7 +146,7 @@ class RawPlane(Plane):
         return self._posterior.std_of(np.maximum(-second, 0.0))
 
     def std_slope(self, second: float) -> float:
-        """Return minus the slope of the posterior."""
+        """Return minus the slope of the curve."""
         return -float(self._posterior.slope_of(max(-second, 0.0)))
 
     def maximize(

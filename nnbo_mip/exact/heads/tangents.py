@@ -1,6 +1,6 @@
 r"""The std of a `SmoothPosterior` from above, by ReLUs: tangents, more of them where they matter.
 
-The posterior g rises and is concave in r = relu(raw), so that it is below each of its tangents.
+The curve g rises and is concave in r = relu(raw), so that it is below each of its tangents.
 Those at r_1 < r_2 < … have falling slopes s_1 > s_2 > …, and the least of them is
 
     e(r) = o + s_1 r - sum_k d_k relu(r - t_k),       d_k = s_k - s_{k+1} > 0,
@@ -66,7 +66,7 @@ ENVELOPE_ROUNDING = 256.0 * UNIT_ROUNDOFF
 
 @dataclass(frozen=True)
 class Envelope:
-    """``offset + slope r - sum_k decrements_k relu(r - breaks_k)``, not below the posterior.
+    """``offset + slope r - sum_k decrements_k relu(r - breaks_k)``, not below the curve.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class Envelope:
 
 
 def envelope(posterior: SmoothPosterior, points: Iterable[float], largest: float) -> Envelope:
-    """Return the least of the tangents at `points`, above the posterior on ``[0, largest]``."""
+    """Return the least of the tangents at `points`, above the curve on ``[0, largest]``."""
     r = np.unique(np.asarray(list(points), dtype=np.float64))
     slopes = posterior.slope_of(r)
     distinct = np.concatenate([[True], np.diff(slopes) < 0.0])
@@ -109,7 +109,7 @@ def _largest_excess(
     breaks: FloatArray,
     largest: float,
 ) -> float:
-    """Return by how much the posterior may exceed any of the lines, rounding included."""
+    """Return by how much the curve may exceed any of the lines, rounding included."""
     a, b = Fraction(float(offset)), Fraction(float(slope))
     excess = -math.inf
     for decrement, meet in [(0.0, 0.0), *zip(decrements.tolist(), breaks.tolist(), strict=True)]:

@@ -1,4 +1,4 @@
-r"""The posterior of a Gaussian process as a posterior, in float64.
+r"""`ProcessPosterior`: mean and std of a Gaussian process in float64.
 
 With u = (x - x_center) / x_scale, k_i(x) = amplitude p(sum_j ((u_j - points_ij) / length_j)^2),
 

@@ -1,7 +1,7 @@
 r"""Claims about heads that are claims about a weighted sum of a network's outputs.
 
     a mean + b std + c <= level       where the std is an output, or b = 0
-    b std + c <= level                where the std is a smooth posterior of r: r at most a number
+    b std + c <= level                where the std is a smooth curve of r: r at most a number
     PI, MES <= level                  mean - t std < threshold, t the ratio of the level, likewise
     empirical EI <= level             (1 / M) sum_k relu(f_k - threshold) <= level
 
@@ -40,7 +40,7 @@ from nnbo_mip.space.domain import Domain
 UNIT = 2.0**-53
 
 CURVE_ROUNDING = 1e-14
-"""Relative error of a smooth posterior."""
+"""Relative error of a smooth curve."""
 
 LOWERINGS = 40
 """Doublings of a step of one rounding by which the argument of a posterior is lowered."""

@@ -1,6 +1,6 @@
 r"""The std over boxes: a convex function above it and a concave one below, at the vertices.
 
-*An output r, std = g(max(r, 0))*, g the identity or the smooth posterior, which rises and is
+*An output r, std = g(max(r, 0))*, g the identity or the curve of a `SmoothPosterior`, which rises and is
 concave: a tangent above, a chord below. Lines can be summed with the mean before ReLUs are
 bounded, which is tighter than summing bounds (`joint_above`).
 
@@ -37,7 +37,7 @@ from nnbo_mip.scores.posteriors.compiled import (
 )
 
 CURVE_ROUNDING = 1e-14
-"""Relative error of the smooth posterior, its slopes and the lines made of them."""
+"""Relative error of a smooth curve g, its slopes and the lines made of them."""
 
 POSITIVE = "positive_part"
 """Name of the output that is the positive part of the one that is read."""
@@ -135,7 +135,7 @@ def with_positive_part(network: Network, output: str) -> Network:
 
 
 class CurveBounder(StdBounder):
-    """The std is the positive part of an output, or a smooth posterior of it."""
+    """The std is the positive part of an output, or a smooth curve of it."""
 
     def __init__(self, network: Network, output: str, curve: SmoothPosterior | None) -> None:
         self.network = with_positive_part(network, output)
