@@ -1,8 +1,8 @@
 r"""The std over boxes: a convex function above it and a concave one below, at the vertices.
 
-*An output r, std = g(max(r, 0))*, g the identity or the curve of a `SmoothPosterior`, which rises and is
-concave: a tangent above, a chord below. Lines can be summed with the mean before ReLUs are
-bounded, which is tighter than summing bounds (`joint_above`).
+*An output r, std = g(max(r, 0))*, g the identity or the curve of a `SmoothPosterior`,
+which rises and is concave: a tangent above, a chord below. Lines can be summed with the mean before
+ReLUs are bounded, which is tighter than summing bounds (`joint_above`).
 
 *A length, std^2 = |R psi|^2 + n^2*, psi outputs between L(x) and U(x), both affine. With
 M = (L + U) / 2 and H = (U - L) / 2,

@@ -5,8 +5,8 @@ a sum of outputs that is at least ``w std`` on the box. The sum is relaxed toget
 mean, so that what they share cancels.
 
 *An output c, std = phi(max(c, 0))* (`LineSpread`): two lines round phi on the ends of c. phi is the
-identity, or the curve of a `SmoothPosterior`, which rises and is concave: a tangent above, a chord below. As
-they rise, max(c, 0) may be replaced in them by the lines of a ReLU, above and below.
+identity, or the curve of a `SmoothPosterior`, which rises and is concave: a tangent above, a chord
+below. As they rise, max(c, 0) may be replaced in them by the lines of a ReLU, above and below.
 
 *std^2 = |R psi|^2 + noise^2* (`QuadraticSpread`), psi outputs. With psi_0 the middle of psi at
 the center of the box, v = R psi_0 and g = R^T v,
