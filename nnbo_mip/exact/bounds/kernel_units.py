@@ -30,7 +30,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.exact.bounds.units import Forms, Units
+from nnbo_mip.exact.bounds.units import UnitRelaxations, Units
 from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, gamma
 from nnbo_mip.scores.posteriors.process import ProcessPosterior
 from nnbo_mip.space.domain import Domain
@@ -85,7 +85,7 @@ class KernelUnits(Units):
         bent = max(self._growth, self.second_moment)
         self.slope_error = 2.0 * bent * (self.error + 64.0 * UNIT_ROUNDOFF)
 
-    def forms(self, center: FloatArray, radius: FloatArray) -> Forms:
+    def forms(self, center: FloatArray, radius: FloatArray) -> UnitRelaxations:
         """Return the forms over boxes (d, B)."""
         read, p = self._posterior, self.profile
         u = (0.5 * center.T - 0.5 * read.x_center) / (0.5 * read.x_scale) / read.length_scale
@@ -114,7 +114,7 @@ class KernelUnits(Units):
             third = self._third(near, far) * whole**1.5 / 6.0 * (1.0 + 1e-9)
             tau = np.sqrt(whole)
             error = self._growth * (self.error + rounding) * (1.0 + tau + whole) + 0.0 * s
-        return Forms(
+        return UnitRelaxations(
             along=2.0 * v * self._unit,
             metric=self._unit**2,
             lower_value=bottom

@@ -22,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.exact.bounds.units import Forms, Units
+from nnbo_mip.exact.bounds.units import UnitRelaxations, Units
 from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, gamma
 from nnbo_mip.scores.posteriors.tanh import TanhPosterior
 from nnbo_mip.space.domain import Domain
@@ -55,7 +55,7 @@ class TanhUnits(Units):
         self._error = gamma(8 * (d + 4)) * magnitudes + 1e-300
         self.largest = float(magnitudes.max())
 
-    def forms(self, center: FloatArray, radius: FloatArray) -> Forms:
+    def forms(self, center: FloatArray, radius: FloatArray) -> UnitRelaxations:
         """Return the forms over boxes (d, B)."""
         z = center.T @ self._inner.T + self._bias
         error = self._error
@@ -67,7 +67,7 @@ class TanhUnits(Units):
         below, bottom = _line_above(-high, -low, -y_high, -y_low, slope)
         margin = 2.0 * error + TANH_ERROR * (4.0 + (above + below) * (np.abs(z) + reach))
         growth = 1.0 + reach + reach * reach
-        return Forms(
+        return UnitRelaxations(
             along=self._inner,
             metric=np.zeros(len(center)),
             lower_value=below * z - bottom - margin,

@@ -11,7 +11,7 @@ from nnbo_mip.core.arrays import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
-class Forms:
+class UnitRelaxations:
     """Units round the centers of B boxes; arrays (B, U) unless said otherwise.
 
     Parameters
@@ -85,7 +85,7 @@ class Units(abc.ABC):
     is_smooth: bool
 
     @abc.abstractmethod
-    def forms(self, center: FloatArray, radius: FloatArray) -> Forms:
+    def forms(self, center: FloatArray, radius: FloatArray) -> UnitRelaxations:
         """Return the forms over boxes (d, B)."""
 
     def norms(self, weights: FloatArray) -> FloatArray:

@@ -34,7 +34,7 @@ from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.exact.bounds.compiled_relaxation import CompiledRelaxer, load_kernel
 from nnbo_mip.exact.bounds.planes import largest_on_domain
-from nnbo_mip.exact.bounds.relaxation import Planes, Relaxer
+from nnbo_mip.exact.bounds.relaxation import LinearBounds, Relaxer
 from nnbo_mip.exact.branching.exclusion_splitting import ExclusionSplitter
 from nnbo_mip.exact.branching.frontier import Frontier, Splitter
 from nnbo_mip.exact.search.monitor import Monitor
@@ -107,7 +107,9 @@ class BoxRelaxer(Protocol):
     def floats_per_box(self) -> int:
         """Float64 values held for one box."""
 
-    def bound(self, lower: FloatArray, upper: FloatArray, level: float, slope_steps: int) -> Planes:
+    def bound(
+        self, lower: FloatArray, upper: FloatArray, level: float, slope_steps: int
+    ) -> LinearBounds:
         """Return affine conditions for values above a level over boxes (d, B)."""
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.exact.checking.recheck_bounds import Planes
+from nnbo_mip.exact.checking.recheck_bounds import LinearBounds
 from nnbo_mip.exact.checking.recheck_exclusions import ExclusionBoxes
 from nnbo_mip.space.domain import Domain
 
@@ -93,7 +93,7 @@ class Rows:
                 upper[j] = grid.value(np.clip(last, 0, grid.count - 1))
         return feasible
 
-    def largest(self, planes: Planes, lower: FloatArray, upper: FloatArray) -> FloatArray:
+    def largest(self, planes: LinearBounds, lower: FloatArray, upper: FloatArray) -> FloatArray:
         """Bound planes over boxes (d, B) by the best of one multiplier for one row: (B,)."""
         best = planes.largest
         for row, limit in zip(self.A, self.limit, strict=True):
@@ -104,7 +104,7 @@ class Rows:
 
     def _with(
         self,
-        planes: Planes,
+        planes: LinearBounds,
         row: FloatArray,
         limit: float,
         multiplier: FloatArray,

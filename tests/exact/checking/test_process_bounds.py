@@ -48,7 +48,7 @@ def bounds_on(
     domain = Domain(np.full(len(lower), -UNIT), np.full(len(lower), UNIT))
     scores = process_score(LinearHead(), posterior, domain)
     assert scores is not None
-    return scores._bounds(scores.draw(lower, upper)), scores
+    return scores._bounds(scores.bound_outputs(lower, upper)), scores
 
 
 def weights_of(

@@ -74,7 +74,7 @@ class Case:
             self.units = TanhUnits(self.posterior, self.domain)
             self.rows = UnitRows.of_tanh(self.units, self.posterior)
         self.lower, self.upper = self.boxes(5, wild)
-        self.drawn = self.rows.draw(self.lower, self.upper)
+        self.bounded = self.rows.bound_outputs(self.lower, self.upper)
 
     def boxes(self, count, wild):
         domain, rng = self.domain, self.rng
@@ -102,11 +102,11 @@ class Case:
 
 def wrong_forms(case):
     """How many lines or expansions of a unit are false at a point."""
-    forms, wrong = case.drawn.forms, 0
+    forms, wrong = case.bounded.forms, 0
     for box in range(case.n_boxes):
         along = exact(forms.along if forms.along.ndim == 2 else forms.along[box])
         for point in case.points(box):
-            t = exact(point) - exact(case.drawn.center[:, box])
+            t = exact(point) - exact(case.bounded.center[:, box])
             h, step = exact_units(case.posterior, exact(point)), along @ t
             low = exact(forms.lower_value[box]) + exact(forms.lower_slope[box]) * step
             high = exact(forms.upper_value[box]) + exact(forms.upper_slope[box]) * step
@@ -128,7 +128,7 @@ def wrong_sums(case):
     shares = rng.normal(size=case.n_boxes) * 10.0 ** rng.uniform(-2.0, 2.0)
     weights = rng.normal(size=(case.n_boxes, count)) * 10.0 ** rng.uniform(-2.0, 4.0)
     zeros = np.zeros(case.n_boxes)
-    planes = rows.carry(case.drawn, shares, weights, zeros, zeros, 0)
+    planes = rows.carry(case.bounded, shares, weights, zeros, zeros, 0)
     for box in range(case.n_boxes):
         for point in case.points(box):
             x = exact(point)
@@ -145,11 +145,11 @@ def wrong_stds(case):
     """How many ends of the std, and sums that are to be above it, are false at a point."""
     if case.part is None:
         return 0
-    spread, wrong = case.part.spread(case.drawn), 0
+    spread, wrong = case.part.spread(case.bounded), 0
     signs = case.rng.choice([-1.0, 1.0], case.n_boxes)
     weights, constants = spread.above(signs)
     zeros = np.zeros(case.n_boxes)
-    planes = case.rows.carry(case.drawn, zeros, weights, constants, zeros, 0)
+    planes = case.rows.carry(case.bounded, zeros, weights, constants, zeros, 0)
     for box in range(case.n_boxes):
         for point in case.points(box, 3):
             own = Decimal(float(case.posterior.std(point[None])[0]))

@@ -155,12 +155,12 @@ def test_no_box_is_bounded_below_its_points(kind):
             assert violations(problem, Boxed(problem).relaxer, rng) == 0, (seed, name)
 
 
-def drawn_of(posterior, relaxer, domain, boxes):
+def bounded_outputs(posterior, relaxer, domain, boxes):
     if isinstance(posterior, CompiledPosterior):
         rows = RowRelaxer(posterior.network, domain.lower, domain.upper, relaxer.outputs, "mean")
     else:
         rows = UnitRows.of_tanh(TanhUnits(posterior, domain), posterior)
-    return rows.draw(*boxes)
+    return rows.bound_outputs(*boxes)
 
 
 @pytest.mark.parametrize(
@@ -174,8 +174,8 @@ def test_lines_of_the_std_enclose_it(kind):
         domain = domain_of("box", posterior.n_inputs)
         boxes = small_boxes(domain, rng)
         relaxer = spread_relaxer(posterior)
-        drawn = drawn_of(posterior, relaxer, domain, boxes)
-        spread = relaxer.spread(drawn)
+        bounded = bounded_outputs(posterior, relaxer, domain, boxes)
+        spread = relaxer.spread(bounded)
         points = samples(*boxes, rng)
         flat = points.reshape(-1, posterior.n_inputs)
         std = posterior.std(flat).reshape(points.shape[:2])
@@ -189,7 +189,7 @@ def test_lines_of_the_std_enclose_it(kind):
             scale = 1.0 + np.abs(rows).sum(axis=1)[:, None]
             assert (line >= weight * std - abs(weight) * slack - SLACK * scale).all(), weight
         if kind in CURVES:
-            low, high = drawn.ends(0)
+            low, high = bounded.ends(0)
             wide += int(((low < -0.01) & (high > 0.01)).sum())
     assert wide > 20 or kind not in CURVES  # boxes over which an output changes its sign
 
@@ -210,7 +210,7 @@ def test_what_checks_make_of_the_std_encloses_it(kind):
         boxes = small_boxes(domain, rng)
         stds = std_bounder(posterior)
         outputs = OutputBounder(stds.network, stds.outputs, domain.lower, domain.upper)
-        std = stds.bound(outputs, outputs.draw(*boxes))
+        std = stds.bound(outputs, outputs.bound_outputs(*boxes))
         points = samples(*boxes, rng)
         seen = posterior.std(points.reshape(-1, posterior.n_inputs)).reshape(points.shape[:2])
         slack = SLACK * (1.0 + np.abs(seen))
@@ -230,10 +230,10 @@ def test_a_box_that_a_check_settles_holds_no_higher_score(kind):
             boxes = small_boxes(problem.domain, rng)
             points = samples(*boxes, rng)
             scores = problem.objective.score(points.reshape(-1, 2)).reshape(points.shape[:2])
-            drawn = bounder.draw(*boxes)
+            bounded = bounder.bound_outputs(*boxes)
             for level in np.quantile(scores, [0.3, 0.8, 0.99]):
                 level = float(level) + 1e-6 * abs(float(level))
-                done = bounder.excess(drawn, level).max(axis=0) < 0.0
+                done = bounder.excess(bounded, level).max(axis=0) < 0.0
                 settled += int(done.sum())
                 slack = SLACK * (1.0 + np.abs(scores[done]))
                 assert (scores[done] <= level + slack).all(), (seed, name, level)

@@ -123,7 +123,7 @@ def test_a_std_bounded_too_low_is_caught(kind, name, flaw):
         relaxer = Boxed(HeadProblem(Objective(posterior, head_of(name, threshold)), domain)).relaxer
         spreads = relaxer._spreads
         honest = spreads.spread
-        spreads.spread = lambda drawn, honest=honest: flaw(honest(drawn))
+        spreads.spread = lambda bounded, honest=honest: flaw(honest(bounded))
         found += violations(
             HeadProblem(Objective(posterior, head_of(name, threshold)), domain), relaxer, rng
         )
@@ -208,7 +208,7 @@ def test_sums_above_the_std_are_tight_to_second_order(kind, sign):
         lost = []
         for size in (1e-2, 1e-3):
             lower, upper = center[:, None] - size, center[:, None] + size
-            spread = spreads.spread(rows.draw(lower, upper))
+            spread = spreads.spread(rows.bound_outputs(lower, upper))
             weights, constant = spread.above(np.array([sign]))
             points = samples(lower, upper, rng, 100)[0]
             sums = posterior.network.evaluate(points)[:, index] @ weights[0] + constant[0]
@@ -227,9 +227,9 @@ def test_sums_that_differ_from_box_to_box_are_bounded():
     domain = domain_of("box", 3)
     rows = RowRelaxer(network, domain.lower, domain.upper, ("a", "b"), "mean")
     lower, upper = small_boxes(domain, rng, 40)
-    drawn = rows.draw(lower, upper)
+    bounded = rows.bound_outputs(lower, upper)
     shares, weights, constants = rng.normal(size=40), rng.normal(size=(40, 2)), rng.normal(size=40)
-    planes = rows.carry(drawn, shares, weights, constants, np.full(40, -np.inf), 3)
+    planes = rows.carry(bounded, shares, weights, constants, np.full(40, -np.inf), 3)
     points = samples(lower, upper, rng, 80)
     outputs = network.evaluate(points.reshape(-1, 3)).reshape(40, 80, 3)
     sums = shares[:, None] * outputs[..., 0] + constants[:, None]
@@ -238,7 +238,7 @@ def test_sums_that_differ_from_box_to_box_are_bounded():
     assert (sums <= above).all()
     assert (above <= planes.bound[:, None] + 1e-12).all()
     for output in range(2):
-        low, high = drawn.ends(output)
+        low, high = bounded.ends(output)
         assert (outputs[..., 1 + output] >= low[:, None]).all()
         assert (outputs[..., 1 + output] <= high[:, None]).all()
     # The first layer's forms are exact where no ReLU changes its phase.
@@ -297,7 +297,7 @@ def test_the_reach_of_members_counts_what_cancels():
     for one in (posterior, together):
         spreads = spread_relaxer(one)
         rows = RowRelaxer(one.network, domain.lower, domain.upper, spreads.outputs, "mean")
-        spread = spreads.spread(rows.draw(lower, upper))
+        spread = spreads.spread(rows.bound_outputs(lower, upper))
         assert isinstance(spread, QuadraticSpread)
         found.append(spread.reach[0])
     assert found[1] == pytest.approx(found[0], rel=1e-6)

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.exact.checking.heads.outputs import Drawn
+from nnbo_mip.exact.checking.heads.outputs import BoundedBoxes
 from nnbo_mip.exact.checking.heads.scores import ScoreBounder, score_interval, share_ends
 from nnbo_mip.scores.base.abstract import Head, MomentHead, Shape
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
@@ -147,14 +147,14 @@ class ForestScore(ScoreBounder):
         stds = self._reach * np.maximum(std - off, 0.0), self._reach * (std + off)
         return score_interval(self.head, (mean - error, mean + error), stds)
 
-    def draw(self, lower: FloatArray, upper: FloatArray) -> Drawn:
+    def bound_outputs(self, lower: FloatArray, upper: FloatArray) -> BoundedBoxes:
         """Take boxes (d, n) as they are."""
-        return Drawn(lower, upper, [], [])
+        return BoundedBoxes(lower, upper, [], [])
 
-    def excess(self, drawn: Drawn, level: float) -> FloatArray:
+    def excess(self, bounded: BoundedBoxes, level: float) -> FloatArray:
         """Return the same number at every vertex: the bound less the level."""
-        over = self.bound(drawn.lower, drawn.upper)[0] - level
-        return np.broadcast_to(over, (1 << len(drawn.free), drawn.count)).copy()
+        over = self.bound(bounded.lower, bounded.upper)[0] - level
+        return np.broadcast_to(over, (1 << len(bounded.free), bounded.count)).copy()
 
     def floats_per_box(self, free: int) -> int:
         """Size of the largest intermediate array, a box."""

@@ -25,7 +25,7 @@ from functools import cached_property, singledispatch
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.exact.checking.heads.outputs import RELATIVE, Drawn, Summed
+from nnbo_mip.exact.checking.heads.outputs import RELATIVE, BoundedBoxes, Summed
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.posteriors.compiled import (
@@ -85,7 +85,7 @@ class StdBounder(abc.ABC):
     """What is read of `network`; the mean comes first."""
 
     @abc.abstractmethod
-    def bound(self, bounder: Summed, drawn: Drawn) -> Std:
+    def bound(self, bounder: Summed, bounded: BoundedBoxes) -> Std:
         """Bound the std over boxes."""
 
 
@@ -142,28 +142,28 @@ class CurveBounder(StdBounder):
         self.outputs = ("mean", POSITIVE)
         self.curve = curve
 
-    def bound(self, bounder: Summed, drawn: Drawn) -> CurveStd:
+    def bound(self, bounder: Summed, bounded: BoundedBoxes) -> CurveStd:
         """Bound the std over boxes."""
-        return CurveStd(self, bounder, drawn)
+        return CurveStd(self, bounder, bounded)
 
 
 class CurveStd(Std):
     """Lines round g."""
 
-    def __init__(self, made_by: CurveBounder, bounder: Summed, drawn: Drawn) -> None:
+    def __init__(self, made_by: CurveBounder, bounder: Summed, bounded: BoundedBoxes) -> None:
         self._curve, self._network = made_by.curve, made_by.network
-        self._bounder, self._drawn = bounder, drawn
+        self._bounder, self._bounded = bounder, bounded
 
     @cached_property
     def above(self) -> FloatArray:
         """Vertices of the upper line."""
-        ones = np.ones(self._drawn.count)
+        ones = np.ones(self._bounded.count)
         return self._summed(0.0 * ones, ones)
 
     @cached_property
     def below(self) -> FloatArray:
         """Vertices of the lower line."""
-        ones = np.ones(self._drawn.count)
+        ones = np.ones(self._bounded.count)
         return -self._summed(0.0 * ones, -ones)
 
     def joint_above(self, mean_weight: FloatArray, std_weight: FloatArray) -> FloatArray:
@@ -173,7 +173,7 @@ class CurveStd(Std):
     def _summed(self, mean_weight: FloatArray, std_weight: FloatArray) -> FloatArray:
         slope, constant = self._line_above(std_weight)
         weights = np.vstack([mean_weight, slope])
-        return self._bounder.sums_at_vertices(self._drawn, weights, constant)
+        return self._bounder.sums_at_vertices(self._bounded, weights, constant)
 
     def _line_above(self, weight: FloatArray) -> Sum:
         """Return slopes and constants (B,) of lines in r that are not below ``weight * g(r)``."""
@@ -192,10 +192,10 @@ class CurveStd(Std):
     def _tangent(self) -> Sum:
         """The tangent at the value of r in the middle, which is above g everywhere."""
         assert self._curve is not None
-        middle = (0.5 * self._drawn.lower + 0.5 * self._drawn.upper).T
+        middle = (0.5 * self._bounded.lower + 0.5 * self._bounded.upper).T
         r = np.maximum(self._network.evaluate(middle, POSITIVE), 0.0)
         slope, value = self._curve.slope_of(r), self._curve.std_of(r)
-        reach = np.maximum(self._bounder.largest(1, self._drawn), 0.0) + r
+        reach = np.maximum(self._bounder.largest(1, self._bounded), 0.0) + r
         return slope, value - slope * r + CURVE_ROUNDING * (np.abs(value) + slope * reach)
 
     @cached_property
@@ -212,10 +212,10 @@ class CurveStd(Std):
     @cached_property
     def _ends(self) -> tuple[FloatArray, FloatArray]:
         """Ends (B,) of r."""
-        ones = np.ones(self._drawn.count)
+        ones = np.ones(self._bounded.count)
         weights = np.vstack([0.0 * ones, ones])
-        high = self._bounder.sums_at_vertices(self._drawn, weights).max(axis=0)
-        low = -self._bounder.sums_at_vertices(self._drawn, -weights).max(axis=0)
+        high = self._bounder.sums_at_vertices(self._bounded, weights).max(axis=0)
+        low = -self._bounder.sums_at_vertices(self._bounded, -weights).max(axis=0)
         low = np.maximum(low, 0.0)
         return low, np.maximum(high, low)
 
@@ -254,18 +254,18 @@ class LengthBounder(StdBounder):
         largest = float(np.linalg.eigvalsh(gram)[-1]) if gram.size else 0.0
         self.norm = float(np.sqrt(max(largest, 0.0) * (1.0 + 1e-9) + rounding))
 
-    def bound(self, bounder: Summed, drawn: Drawn) -> LengthStd:
+    def bound(self, bounder: Summed, bounded: BoundedBoxes) -> LengthStd:
         """Bound the std over boxes."""
-        return LengthStd(self, bounder, drawn)
+        return LengthStd(self, bounder, bounded)
 
 
 class LengthStd(Std):
     """A convex function above a length and an affine one below it."""
 
-    def __init__(self, made_by: LengthBounder, bounder: Summed, drawn: Drawn) -> None:
+    def __init__(self, made_by: LengthBounder, bounder: Summed, bounded: BoundedBoxes) -> None:
         self._root, self._norm = made_by.root, made_by.norm
         self._noise, self._unit = made_by.noise, made_by.unit
-        middle, half = output_forms(bounder, drawn)
+        middle, half = output_forms(bounder, bounded)
         self._half = half
         count = self._root.shape[1]
         self._projected = np.tensordot(self._root, middle, axes=1)  # (r, V, B)
@@ -309,15 +309,15 @@ class LengthStd(Std):
         return np.asarray(value - 1e-14 * (np.abs(at * spread) + noise**2) / safe)
 
 
-def output_forms(bounder: Summed, drawn: Drawn) -> tuple[FloatArray, FloatArray]:
+def output_forms(bounder: Summed, bounded: BoundedBoxes) -> tuple[FloatArray, FloatArray]:
     """Return middle and half width (k, V, B), at the vertices, of all outputs but the first."""
     outputs = len(bounder.errors)
-    count, boxes = outputs - 1, drawn.count
+    count, boxes = outputs - 1, bounded.count
     weights = np.zeros((outputs, 2 * count * boxes))
     for o in range(count):
         weights[o + 1, 2 * o * boxes : (2 * o + 1) * boxes] = 1.0
         weights[o + 1, (2 * o + 1) * boxes : (2 * o + 2) * boxes] = -1.0
-    values = bounder.sums_at_vertices(drawn.repeated(2 * count), weights, rounds=0)
+    values = bounder.sums_at_vertices(bounded.repeated(2 * count), weights, rounds=0)
     split = values.reshape(len(values), count, 2, boxes)
     high, low = split[:, :, 0].swapaxes(0, 1), -split[:, :, 1].swapaxes(0, 1)
     middle = 0.5 * (low + high)

@@ -38,7 +38,7 @@ import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import UnsupportedError
-from nnbo_mip.exact.bounds.row_relaxation import Drawn
+from nnbo_mip.exact.bounds.row_relaxation import OutputBounds
 from nnbo_mip.exact.search.rounding import gamma
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.posteriors.compiled import (
@@ -89,7 +89,7 @@ class SpreadRelaxer(abc.ABC):
     """Why nothing can be bounded after all, in a sentence; empty where something can."""
 
     @abc.abstractmethod
-    def spread(self, drawn: Drawn) -> Spread:
+    def spread(self, bounded: OutputBounds) -> Spread:
         """Bound the std over boxes."""
 
 
@@ -117,9 +117,9 @@ class PositivePart(SpreadRelaxer):
 
     outputs = ("std",)
 
-    def spread(self, drawn: Drawn) -> Spread:
+    def spread(self, bounded: OutputBounds) -> Spread:
         """Draw the lines of a ReLU."""
-        low, high = drawn.ends(0)
+        low, high = bounded.ends(0)
         slope, offset, flat = relu_lines(low, high)
         ends = np.maximum(low, 0.0), np.maximum(high, 0.0)
         return LineSpread(*ends, slope, offset, flat, np.zeros_like(low))
@@ -146,9 +146,9 @@ class SmoothPart(SpreadRelaxer):
         self._posterior = posterior
         self._is_positive = is_sum_of_units(posterior.network, "relu_raw")
 
-    def spread(self, drawn: Drawn) -> Spread:
+    def spread(self, bounded: OutputBounds) -> Spread:
         """Draw a tangent above and a chord below, of the lines of a ReLU."""
-        read, (low, high) = self._posterior, drawn.ends(0)
+        read, (low, high) = self._posterior, bounded.ends(0)
         if self._is_positive:
             low = np.maximum(low, 0.0)
             high = np.maximum(high, low)
@@ -255,16 +255,16 @@ class QuadraticPart(SpreadRelaxer):
         largest = float(np.linalg.norm(gram, 2))
         self._norm = float(np.sqrt(largest * (1.0 + 1e-9) + rounding))
 
-    def spread(self, drawn: Drawn) -> Spread:
+    def spread(self, bounded: OutputBounds) -> Spread:
         """Bound the length; see the module."""
-        batch, d, m = drawn.slopes.shape
-        root, error = self._root, self._error(drawn)
-        v = drawn.at_center @ root
-        slopes = (drawn.slopes.reshape(batch * d, m) @ root).reshape(batch, d, -1)
+        batch, d, m = bounded.slopes.shape
+        root, error = self._root, self._error(bounded)
+        v = bounded.at_center @ root
+        slopes = (bounded.slopes.reshape(batch * d, m) @ root).reshape(batch, d, -1)
         products = np.abs(slopes @ slopes.transpose(0, 2, 1))
-        radius = drawn.radius.T
+        radius = bounded.radius.T
         linear = np.einsum("bi,bij,bj->b", radius, products, radius)
-        off = np.sqrt(np.square(drawn.off).sum(axis=1))
+        off = np.sqrt(np.square(bounded.off).sum(axis=1))
         reach = (np.sqrt(linear) + self._norm * off) * (1.0 + 1e-9) + error
         length = np.sqrt(np.square(v).sum(axis=1))
         low, high = np.maximum(length - reach, 0.0), length + reach
@@ -281,11 +281,13 @@ class QuadraticPart(SpreadRelaxer):
             self.unit,
         )
 
-    def _error(self, drawn: Drawn) -> float:
+    def _error(self, bounded: OutputBounds) -> float:
         """Bound the rounding of products with the root, and of the root itself."""
         r = self._root.shape[1]
-        sizes = drawn.magnitudes @ np.abs(self._root)
-        return float(gamma(8 * (len(drawn.magnitudes) + r + 8)) * np.linalg.norm(sizes)) + UNDERFLOW
+        sizes = bounded.magnitudes @ np.abs(self._root)
+        return (
+            float(gamma(8 * (len(bounded.magnitudes) + r + 8)) * np.linalg.norm(sizes)) + UNDERFLOW
+        )
 
 
 # -- by kind of posterior -------------------------------------------------------------
