@@ -173,7 +173,7 @@ class RowRelaxer:
 
     def bound_outputs(self, lower: FloatArray, upper: FloatArray) -> ReluOutputBounds:
         """Bound the outputs over boxes (d, B)."""
-        from nnbo_mip.exact.bounds.row_kernel import bound_boxes
+        from nnbo_mip.exact.bounds.row_kernel import bound_outputs
 
         d, batch = lower.shape
         lower, upper = np.ascontiguousarray(lower), np.ascontiguousarray(upper)
@@ -181,7 +181,7 @@ class RowRelaxer:
         lines = (empty[0], empty[1], empty[2], empty[3], empty[4])
         middles = np.empty((batch, d + 1, len(self.magnitudes)))
         halves = np.empty_like(middles)
-        bound_boxes(self._net, lower, upper, *lines, middles, halves)
+        bound_outputs(self._net, lower, upper, *lines, middles, halves)
         center, radius = center_and_radius(lower, upper)
         points = center.T[:, :, None]
         slopes = middles[:, :d]
