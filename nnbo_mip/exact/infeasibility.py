@@ -14,7 +14,7 @@ def why_empty(space: Space | Domain, domain: Domain) -> str:
     """Return a sentence that names what nothing in the box satisfies, if it is one thing."""
     if (
         len(domain.exclusions)
-        and domain.solid.repair(0.5 * domain.lower + 0.5 * domain.upper) is not None
+        and domain.without_exclusions.repair(0.5 * domain.lower + 0.5 * domain.upper) is not None
     ):
         return (
             f"the {len(domain.exclusions)} exclusion boxes leave no point of what the other "

@@ -116,7 +116,7 @@ class Domain:
         return ExclusionFaces.of(self.exclusions, self.grids)
 
     @cached_property
-    def solid(self) -> Domain:
+    def without_exclusions(self) -> Domain:
         """The same domain without its exclusions."""
         if not len(self.exclusions):
             return self

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.space.repairing import repair_solid, round_to_domain
+from nnbo_mip.space.repairing import repair_without_exclusions, round_to_domain
 
 if TYPE_CHECKING:
     from nnbo_mip.space.domain import Domain
@@ -106,9 +106,9 @@ class _Search:
         self.add(lower, upper)
 
     def _nearest(self, lower: FloatArray, upper: FloatArray) -> FloatArray | None:
-        part = self.domain.solid.restrict(lower, upper)
+        part = self.domain.without_exclusions.restrict(lower, upper)
         if self.domain.b.size:
-            return repair_solid(part, self.x)
+            return repair_without_exclusions(part, self.x)
         return round_to_domain(part, self.x)
 
     def _distance(self, point: FloatArray) -> float:

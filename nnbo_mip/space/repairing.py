@@ -41,10 +41,10 @@ def repair(domain: Domain, x: npt.ArrayLike) -> FloatArray | None:
         from nnbo_mip.space.leaving import leave_exclusions
 
         return leave_exclusions(domain, round_to_domain(domain, target))
-    return repair_solid(domain, target)
+    return repair_without_exclusions(domain, target)
 
 
-def repair_solid(domain: Domain, target: FloatArray) -> FloatArray | None:
+def repair_without_exclusions(domain: Domain, target: FloatArray) -> FloatArray | None:
     """Do what `repair` does for a domain without exclusions, given a finite target (d,)."""
     rounded = round_to_domain(domain, target)
     if domain.admissible(rounded)[0]:

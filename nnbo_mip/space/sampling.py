@@ -68,10 +68,10 @@ def sample(domain: Domain, n: int, rng: np.random.Generator, stop: Stop = never)
         raise _empty("no point satisfies")
     if len(domain.exclusions):
         return _sample_past_exclusions(domain, lower, upper, n, rng, stop)
-    return _sample_solid(domain, lower, upper, n, rng, stop)
+    return _sample_without_exclusions(domain, lower, upper, n, rng, stop)
 
 
-def _sample_solid(
+def _sample_without_exclusions(
     domain: Domain,
     lower: FloatArray,
     upper: FloatArray,
@@ -110,9 +110,11 @@ def _sample_past_exclusions(
     if not domain.b.size:
         kept = _rejection_sample(domain, lower, upper, n, rng, stop)
         return kept if _are_enough(kept, n, stop) else _sample_boxes(domain, n, rng)
-    solid = domain.solid.restrict(lower, upper)
-    ends = solid.tighten(lower, upper)[:2]
-    kept = _outside(domain, lambda count: _sample_solid(solid, *ends, count, rng, stop), n, stop)
+    relaxed = domain.without_exclusions.restrict(lower, upper)
+    ends = relaxed.tighten(lower, upper)[:2]
+    kept = _outside(
+        domain, lambda count: _sample_without_exclusions(relaxed, *ends, count, rng, stop), n, stop
+    )
     continuous = np.array([grid is None for grid in domain.grids])
     rows = separated(domain.A, domain.b, domain.row_slack)
     if not _are_enough(kept, n, stop) and not rows.A_eq[:, continuous].any():

@@ -21,8 +21,8 @@ from __future__ import annotations
 from nnbo_mip.surrogates.base.abstract import (
     Belief,
     Capability,
-    Local,
     Surrogate,
+    ValueGradient,
     check_scale,
 )
 from nnbo_mip.surrogates.base.families import registry
@@ -34,12 +34,12 @@ from nnbo_mip.surrogates.ensembles.stack import Stack
 __all__ = [
     "Belief",
     "Capability",
-    "Local",
     "MemberBelief",
     "Observations",
     "Stack",
     "Standardization",
     "Surrogate",
+    "ValueGradient",
     "available",
     "check_scale",
     "create",

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy.special import expit, ndtri
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, check_scale
+from nnbo_mip.surrogates.base.abstract import Belief, Capability, ValueGradient, check_scale
 from nnbo_mip.surrogates.base.mixture import Mixture, MixtureSlopes
 
 ALL = frozenset(
@@ -126,7 +126,7 @@ class AnalyticBelief(Belief):
         z = 0.6 * np.column_stack([np.sqrt((1.0 - w) / w), -np.sqrt(w / (1.0 - w))])
         return np.column_stack([w, 1.0 - w]), z, 0.6 * np.cos(2.0 * points[:, 0])
 
-    def differentiate(self, X: npt.ArrayLike) -> Local:
+    def differentiate(self, X: npt.ArrayLike) -> ValueGradient:
         """Return mean, std and their gradients."""
         points = self.check_points(X)
         angles = 1.3 * points + np.arange(self.d)
@@ -135,8 +135,8 @@ class AnalyticBelief(Belief):
         std_slope = self.scale * points / self.d
         if self.is_draw:
             moved, moved_slope = mean + self.offset * std, slope + self.offset * std_slope
-            return Local(moved, np.zeros(len(points)), moved_slope, np.zeros_like(points))
-        return Local(mean, std, slope, std_slope)
+            return ValueGradient(moved, np.zeros(len(points)), moved_slope, np.zeros_like(points))
+        return ValueGradient(mean, std, slope, std_slope)
 
     def ratio(self, X: npt.ArrayLike) -> FloatArray:
         """Return the logistic function of the mean (n,), a share of 1 being good."""

@@ -245,7 +245,7 @@ def _parts_without_exclusions(domain: Domain, budget: int) -> list[Domain]:
 
     They overlap, and are as many as there are combinations of faces.
     """
-    parts = [domain.solid]
+    parts = [domain.without_exclusions]
     for low, high in zip(
         domain.exclusions.lower.tolist(), domain.exclusions.upper.tolist(), strict=True
     ):

@@ -221,14 +221,14 @@ def test_what_a_row_leaves_can_lie_in_a_exclusion(options: dict[str, Any]) -> No
 
 def test_certificates_name_their_exclusions_and_are_confirmed(tmp_path: Path) -> None:
     problem, top = peak(3, 6)
-    solid = problem.domain
+    relaxed = problem.domain
     problem = away(problem, [top, top + 0.3], 0.2)
     result = nm.certify(problem.network, problem.domain, method="boxes")
     result.certificate.save(tmp_path / "claim.json")
     claim = nm.Certificate.load(tmp_path / "claim.json")
     assert claim.check(problem.network).confirmed
     assert claim.check(problem.network, problem.domain).confirmed
-    assert claim.check(problem.network, solid).refuted
+    assert claim.check(problem.network, relaxed).refuted
 
 
 # -- parts ------------------------------------------------------------------------------------
@@ -333,7 +333,7 @@ def test_programs_hold_admissible_points_and_none_in_a_exclusion(
         np.maximum(domain.exclusions.lower, domain.lower)
         + np.minimum(domain.exclusions.upper, domain.upper)
     )
-    for point in middle[domain.solid.admissible(middle)]:
+    for point in middle[domain.without_exclusions.admissible(middle)]:
         columns = encoding.complete(point)
         assert encoding.inputs.exclusions is not None
         # No choice of the binaries that hold at this point satisfies the sum of its exclusion.

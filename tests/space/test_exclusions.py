@@ -86,7 +86,7 @@ def test_equal_sets_of_exclusions_have_equal_fingerprints() -> None:
     other = with_exclusions(SQUARE, [*low[::-1], low[0]], [*high[::-1], high[0]])
     assert one.fingerprint == other.fingerprint
     assert one.fingerprint != with_exclusions(SQUARE, low, high + 0.25).fingerprint
-    assert one.fingerprint != SQUARE.fingerprint == one.solid.fingerprint
+    assert one.fingerprint != SQUARE.fingerprint == one.without_exclusions.fingerprint
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_exclusions_that_touch_leave_their_common_face() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_the_boxes_beside_exclusions_hold_every_point_outside_once(seed: int) -> None:
     rng = np.random.default_rng(100 + seed)
-    domain = lattice(rng).solid
+    domain = lattice(rng).without_exclusions
     domain = Domain(
         domain.lower, domain.upper, domain.grids, exclusions=_exclusions_for(domain, rng)
     )
@@ -225,7 +225,7 @@ def _exclusions_for(domain: Domain, rng: np.random.Generator) -> ExclusionBoxes:
 @pytest.mark.parametrize("seed", range(30))
 def test_repair_finds_the_nearest_lattice_point(seed: int) -> None:
     rng = np.random.default_rng(200 + seed)
-    domain = lattice(rng).solid
+    domain = lattice(rng).without_exclusions
     domain = Domain(
         domain.lower, domain.upper, domain.grids, exclusions=_exclusions_for(domain, rng)
     )
@@ -255,9 +255,9 @@ def test_repair_respects_rows_groups_and_exclusions_together(seed: int) -> None:
     rng = np.random.default_rng(300 + seed)
     lower, upper = np.array([-2.0, 1.0, 0, 0, 0]), np.array([2.0, 3.0, 1, 1, 1])
     A = np.array([[1.0, 1.0, 0.5, 0.0, -0.5]])
-    solid = Domain(lower, upper, None, [(2, 3, 4)], A, [2.0])
+    relaxed = Domain(lower, upper, None, [(2, 3, 4)], A, [2.0])
     centre = np.append(rng.uniform([-2, 1], [2, 3]), [1.0, 0.0, 0.0])
-    domain = solid.away_from(centre, 0.5)
+    domain = relaxed.away_from(centre, 0.5)
     point = domain.repair(centre)
     assert point is not None
     assert domain.admissible(point)[0]
@@ -315,8 +315,8 @@ def test_samples_keep_rows_and_exclusions() -> None:
 
 def test_a_small_part_beside_exclusions_under_a_row_is_sampled() -> None:
     low, high = [[-2.0, 1.0], [-2.0, 3.999]], [[5.0, 3.999], [2.5, 5.0]]
-    solid = Domain([-1.0, 2.0], [3.0, 4.0], None, (), [[1.0, 1.0]], [6.9])
-    domain = with_exclusions(solid, low, high)
+    relaxed = Domain([-1.0, 2.0], [3.0, 4.0], None, (), [[1.0, 1.0]], [6.9])
+    domain = with_exclusions(relaxed, low, high)
     points = domain.sample(400, np.random.default_rng(5))
     assert domain.admissible(points).all()
     assert np.histogram(points[:, 0], 2, (2.5, 2.9))[0] / 400 == pytest.approx([0.5] * 2, abs=0.1)

@@ -1,10 +1,11 @@
 r"""Exclusion boxes in the search over phases, in the units of its program.
 
-A node of the search has ends for its inputs, ``x = lower + width t``. Its relaxed point is a
-trap when it lies in an exclusion and scores above the cut-off: no phase that is fixed can then
-bring the node's bound below the cut-off, and the node is replaced by the pieces beside the
-exclusion. Faces are moved outwards by more than the rounding of t, so that every admissible point
-lies in a piece, and traps begin deeper inside, so that a piece is no trap for its own exclusion.
+A node of the search has ends for its inputs, ``x = lower + width t``. Where its relaxed point
+lies in an exclusion and scores above the cut-off, no phase that is fixed can bring the node's
+bound below the cut-off, and the node is replaced by the pieces beside the exclusion. Faces are
+moved outwards by more than the rounding of t, so that every admissible point lies in a piece.
+Whether a point is excluded is asked of slightly smaller boxes, the inner exclusions, so that no
+piece's point is excluded again by the exclusion that it lies beside.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ OUTWARD = 1e-14
 """More than the rounding of a face, in units of the box."""
 
 DEPTH = 1e-9
-"""How far inside an exclusion a point must lie to be a trap, in units of the box."""
+"""How far inside an exclusion a point must lie to be cut off, in units of the box."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +35,12 @@ class UnitExclusions:
     ----------
     faces : ExclusionFaces
         In units of the program; infinite for coordinates that do not move.
-    traps : pair of (n, d) arrays
-        Ends within which a relaxed point is trapped.
+    inner_exclusions : pair of (n, d) arrays
+        Ends within which a relaxed point is excluded.
     """
 
     faces: ExclusionFaces
-    traps: tuple[FloatArray, FloatArray]
+    inner_exclusions: tuple[FloatArray, FloatArray]
 
     @classmethod
     def of(cls, problem: Problem, program: Program) -> UnitExclusions:
@@ -65,33 +66,35 @@ class UnitExclusions:
             np.where(moves, (exclusions.lower - lower) / unit, -1.0),
             np.where(moves, (exclusions.upper - lower) / unit, 2.0),
         )
-        # A trap of no width has crossed ends, and holds no point. Values of grids are exact.
+        # An inner box of no width has crossed ends, and holds no point. Values of grids are exact.
         with np.errstate(invalid="ignore"):
             into = np.where(np.isfinite(below), 0.5 * below + 0.5 * inner_low, -1.0)
             out = np.where(np.isfinite(above), 0.5 * above + 0.5 * inner_high, 2.0)
         on_grid = moves & ~real
-        traps = (
+        inner_exclusions = (
             np.where(on_grid, into, unit_exclusions.lower + DEPTH * moves),
             np.where(on_grid, out, unit_exclusions.upper - DEPTH * moves),
         )
-        return cls(ExclusionFaces(unit_exclusions, below, above, inner_low, inner_high), traps)
+        return cls(
+            ExclusionFaces(unit_exclusions, below, above, inner_low, inner_high), inner_exclusions
+        )
 
     def pieces(
         self, low: FloatArray, high: FloatArray, t: FloatArray, slopes: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the ends (p, d) of the pieces of a node beside the exclusion that traps t.
+        """Return the ends (p, d) of the pieces of a node beside the exclusion that excludes t.
 
         Parameters
         ----------
         low, high : (d,) arrays
             Ends of the node.
         t : (d,) array
-            The trapped point.
+            The excluded point.
         slopes : (d,) array
             How much f changes along each coordinate, in units: faces that cost most come first.
         """
-        trapped = (self.traps[0] < t) & (t < self.traps[1])
-        exclusion = int(trapped.all(axis=1).argmax())
+        excluded = (self.inner_exclusions[0] < t) & (t < self.inner_exclusions[1])
+        exclusion = int(excluded.all(axis=1).argmax())
         below, above = self.faces.below[exclusion], self.faces.above[exclusion]
         distance = np.minimum(
             np.where(below >= low, t - below, np.inf), np.where(above <= high, above - t, np.inf)

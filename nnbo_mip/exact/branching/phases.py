@@ -299,7 +299,7 @@ class _PhaseSearch:
                     program.errors,
                     (program.weights, program.bias),
                     grids,
-                    exclusions.traps,
+                    exclusions.inner_exclusions,
                     program.n_inputs,
                     low,
                     high,
@@ -314,14 +314,14 @@ class _PhaseSearch:
             self.nodes += nodes
             self.steps += steps
             self.settled = max(self.settled, settled)
-            trapped = outcome == phase_search.TRAPPED
-            if trapped:
+            excluded = outcome == phase_search.EXCLUDED
+            if excluded:
                 self._split_at(
                     best, program, exclusions, queue, open_low[-1], open_high[-1], open_bound[-1]
                 )
             else:
                 self._offer(program.to_point(best), reached)
-            for k in range(len(open_bound) - trapped):
+            for k in range(len(open_bound) - excluded):
                 queue.push(open_low[k], open_high[k], open_bound[k])
             if monitor.wants_report():
                 left = max(queue.largest_bound(), self.settled)
@@ -329,7 +329,7 @@ class _PhaseSearch:
 
     def _split_at(
         self,
-        trap: FloatArray,
+        excluded_point: FloatArray,
         program: Program,
         exclusions: UnitExclusions,
         queue: PhaseQueue,
@@ -339,10 +339,10 @@ class _PhaseSearch:
     ) -> None:
         """Replace a node by its pieces beside an exclusion; offer the ways out of it."""
         d = program.n_inputs
-        x = program.to_point(trap)
+        x = program.to_point(excluded_point)
         slopes = self.problem.values_and_gradients(x[None, :])[1][0] * program.width
         for piece_low, piece_high in zip(
-            *exclusions.pieces(low[:d], high[:d], trap[:d], slopes), strict=True
+            *exclusions.pieces(low[:d], high[:d], excluded_point[:d], slopes), strict=True
         ):
             queue.push(
                 np.concatenate([piece_low, low[d:]]), np.concatenate([piece_high, high[d:]]), bound

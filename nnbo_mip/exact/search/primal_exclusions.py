@@ -48,9 +48,9 @@ def climb_beside(
     slopes, ascend : callables
         See `Slopes` and `Ascent`.
     """
-    trapped = domain.exclusions.contain(ends)
-    found = [ends[~trapped]]
-    climbers = np.concatenate([starts, _all_ways_out(domain, ends[trapped], slopes)])
+    excluded = domain.exclusions.contain(ends)
+    found = [ends[~excluded]]
+    climbers = np.concatenate([starts, _all_ways_out(domain, ends[excluded], slopes)])
     for _ in range(ROUNDS):
         values, gradients = slopes(climbers)
         best = np.argsort(-values, kind="stable")[:MOST_CLIMBERS]
@@ -103,14 +103,14 @@ def boxes_beside(
     return lower, upper
 
 
-def _all_ways_out(domain: Domain, trapped: FloatArray, slopes: Slopes) -> FloatArray:
+def _all_ways_out(domain: Domain, excluded: FloatArray, slopes: Slopes) -> FloatArray:
     """Move points (n, d) out of all exclusions along each coordinate, both ways: (p, d)."""
-    if not len(trapped):
-        return trapped
+    if not len(excluded):
+        return excluded
     width = np.where(domain.upper > domain.lower, domain.upper - domain.lower, 1.0)
     chosen: list[FloatArray] = []
-    for index in np.argsort(-slopes(trapped)[0], kind="stable"):
-        x = trapped[index]
+    for index in np.argsort(-slopes(excluded)[0], kind="stable"):
+        x = excluded[index]
         if all(np.abs((x - other) / width).max() > DISTINCT for other in chosen):
             chosen.append(x)
         if len(chosen) == MOST_TRAPS:

@@ -47,7 +47,7 @@ class Capability(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Local:
+class ValueGradient:
     """A belief at n points and its slopes there.
 
     Parameters
@@ -131,7 +131,7 @@ class Belief(abc.ABC):
             "mixture_slopes; choose a maximizer without gradients."
         )
 
-    def differentiate(self, X: npt.ArrayLike) -> Local:
+    def differentiate(self, X: npt.ArrayLike) -> ValueGradient:
         """Mean, std and their gradients."""
         raise self._lacks(Capability.GRADIENT)
 

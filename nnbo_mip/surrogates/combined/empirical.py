@@ -16,7 +16,13 @@ import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.checks import check_count
-from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, Surrogate, check_scale
+from nnbo_mip.surrogates.base.abstract import (
+    Belief,
+    Capability,
+    Surrogate,
+    ValueGradient,
+    check_scale,
+)
 from nnbo_mip.surrogates.base.observations import Observations, Standardization
 
 OFFERED = frozenset({Capability.MEAN, Capability.STD, Capability.GRADIENT})
@@ -61,10 +67,10 @@ class EmpiricalBelief(Belief):
         """Return the deviation (n,), times the scale."""
         return np.full(len(self.check_points(X)), self.scale * self.deviation)
 
-    def differentiate(self, X: npt.ArrayLike) -> Local:
+    def differentiate(self, X: npt.ArrayLike) -> ValueGradient:
         """Mean and std, and slopes of zero."""
         flat = np.zeros_like(self.check_points(X))
-        return Local(self.mean(X), self.std(X), flat, flat)
+        return ValueGradient(self.mean(X), self.std(X), flat, flat)
 
     def scaled(self, factor: float) -> EmpiricalBelief:
         """Return this belief with its std multiplied by `factor`."""

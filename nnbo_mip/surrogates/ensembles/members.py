@@ -32,7 +32,7 @@ from nnbo_mip.network.graph.builder import GraphBuilder
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.posteriors.compiled import MembersPosterior, Posterior
 from nnbo_mip.scores.posteriors.tanh import TanhMembers
-from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, check_scale
+from nnbo_mip.surrogates.base.abstract import Belief, Capability, ValueGradient, check_scale
 from nnbo_mip.surrogates.base.mixture import Mixture, MixtureSlopes
 from nnbo_mip.surrogates.base.observations import Standardization
 from nnbo_mip.surrogates.base.storage import standardization_arrays, standardization_of
@@ -127,7 +127,7 @@ class MemberBelief(Belief):
         center = values.mean(axis=0)
         return self._values(center + self._reach * (values - center)).T
 
-    def differentiate(self, X: npt.ArrayLike) -> Local:
+    def differentiate(self, X: npt.ArrayLike) -> ValueGradient:
         """Mean, spread and their gradients; 0 is taken for the slope of a spread of zero."""
         u = self.units.inward(self.check_points(X))
         values, gradients = self.stack.differentiate(u)
@@ -147,7 +147,7 @@ class MemberBelief(Belief):
         if self.include_noise:
             std, std_gradient = self._with_noise(u, std, std_gradient)
         mean_gradient = self.units.y_scale * center_gradient
-        return Local(self._values(center), std, mean_gradient, std_gradient)
+        return ValueGradient(self._values(center), std, mean_gradient, std_gradient)
 
     def member_gradients(self, X: npt.ArrayLike) -> FloatArray:
         """Gradients (n, M, d) of `members`."""

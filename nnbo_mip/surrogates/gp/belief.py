@@ -32,7 +32,7 @@ from scipy.linalg import cho_solve, solve_triangular
 from nnbo_mip.core.arrays import Array, FloatArray, blocks
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.scores.posteriors.process import ProcessPosterior
-from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, check_scale
+from nnbo_mip.surrogates.base.abstract import Belief, Capability, ValueGradient, check_scale
 from nnbo_mip.surrogates.base.observations import Standardization
 from nnbo_mip.surrogates.base.storage import standardization_arrays, standardization_of
 from nnbo_mip.surrogates.gp.kernels import FORMS, Kernel
@@ -139,13 +139,13 @@ class GpBelief(Belief):
         """Deviation (n,) of an observation from the function."""
         return np.full(len(self.check_points(X)), self.noise)
 
-    def differentiate(self, X: npt.ArrayLike) -> Local:
+    def differentiate(self, X: npt.ArrayLike) -> ValueGradient:
         """Mean, std and their gradients; 0 is taken for the slope of a std of zero."""
         parts = [self._differentiate(u) for u in self._blocks(X)]
         mean, std, mean_gradient, std_gradient = (
             np.concatenate(group) for group in zip(*parts, strict=True)
         )
-        return Local(mean, std, mean_gradient, std_gradient)
+        return ValueGradient(mean, std, mean_gradient, std_gradient)
 
     def draw(self, seed: int) -> GpBelief:
         """Return one function of the posterior, spread by the outside scale; its std is zero."""

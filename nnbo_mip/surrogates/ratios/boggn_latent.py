@@ -16,7 +16,7 @@ import numpy.typing as npt
 from nnbo_mip.core.arrays import Array, FloatArray
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.posteriors.compiled import QuadraticPosterior
-from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local
+from nnbo_mip.surrogates.base.abstract import Belief, Capability, ValueGradient
 from nnbo_mip.surrogates.ratios.boggn_belief import BoggnBelief
 from nnbo_mip.surrogates.ratios.estimators.class_probability import WIDENING
 from nnbo_mip.surrogates.ratios.estimators.labels import odds_of_probability
@@ -65,11 +65,11 @@ class ProbitLatent(Belief):
         f, v = self.of.moments(X)
         return (f, np.sqrt(v + WIDENING)) if return_std else f
 
-    def differentiate(self, X: npt.ArrayLike) -> Local:
+    def differentiate(self, X: npt.ArrayLike) -> ValueGradient:
         """Mean, std and their gradients."""
         f, v, f_gradient, v_gradient = self.of.differentiate_moments(X)
         std = np.sqrt(v + WIDENING)
-        return Local(f, std, f_gradient, v_gradient / (2.0 * std[:, None]))
+        return ValueGradient(f, std, f_gradient, v_gradient / (2.0 * std[:, None]))
 
     def network(self) -> Network:
         """Return ``mean`` and ``feature0…``."""

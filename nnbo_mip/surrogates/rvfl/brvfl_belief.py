@@ -23,7 +23,7 @@ from nnbo_mip.network.graph.builder import GraphBuilder
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.posteriors.compiled import QuadraticPosterior
 from nnbo_mip.scores.posteriors.tanh import TanhFeatures
-from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, check_scale
+from nnbo_mip.surrogates.base.abstract import Belief, Capability, ValueGradient, check_scale
 from nnbo_mip.surrogates.base.observations import Standardization
 from nnbo_mip.surrogates.base.storage import standardization_arrays, standardization_of
 from nnbo_mip.surrogates.rvfl.bayesian_linear import (
@@ -102,11 +102,11 @@ class BrvflBelief(Belief):
         """Deviation (n,) of an observation from the function, the same everywhere."""
         return np.full(len(self.check_points(X)), self._noise)
 
-    def differentiate(self, X: npt.ArrayLike) -> Local:
+    def differentiate(self, X: npt.ArrayLike) -> ValueGradient:
         """Mean, std and their gradients; 0 is taken for the slope of a std of zero."""
         parts = [self._local(u, psi) for u, psi in self._features(X)]
         mean, std, mean_gradient, std_gradient = map(np.concatenate, zip(*parts, strict=True))
-        return Local(mean, std, mean_gradient, std_gradient)
+        return ValueGradient(mean, std, mean_gradient, std_gradient)
 
     def draw(self, seed: int) -> BrvflBelief:
         """Return the function of one weight draw; its std is zero.
