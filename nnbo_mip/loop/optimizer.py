@@ -27,7 +27,7 @@ from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.loop.record.telling import pending_key, tellings
 from nnbo_mip.loop.settings.provenance import provenance
 from nnbo_mip.loop.settings.settings import DOORS, Settings
-from nnbo_mip.loop.step.asking import Asking
+from nnbo_mip.loop.step.ask_policy import AskPolicy
 from nnbo_mip.loop.step.rehearsal import rehearse
 from nnbo_mip.loop.tables.tables import read_table
 from nnbo_mip.space.space import Space
@@ -187,7 +187,7 @@ class BayesianOptimizer:
     def _begin(self, settings: Settings, journal: Journal | None, meta: Mapping[str, Any]) -> None:
         self._settings = settings
         self._meta = meta
-        self._asking = Asking(settings)
+        self._asking = AskPolicy(settings)
         self._one_asks = threading.Lock()
         self._again: list[str] = []
         self._asked_here: set[str] = set()

@@ -16,7 +16,7 @@ from nnbo_mip.lab.plan.unit import Unit
 from nnbo_mip.lab.store.columns import STEPS
 from nnbo_mip.loop.designs.designs import design_of
 from nnbo_mip.loop.policies.seeds import Purpose, seed_for
-from nnbo_mip.loop.record.plain import number_in, point_out
+from nnbo_mip.loop.record.serialization import number_in, point_out
 from nnbo_mip.problems.problem import Direction, Problem
 from nnbo_mip.problems.scaled import ScaledProblem
 from nnbo_mip.space.space import Space

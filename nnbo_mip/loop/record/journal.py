@@ -27,7 +27,7 @@ from urllib.parse import quote
 from nnbo_mip.core.errors import FileFormatError, InputError, JournalError, MissingFileError
 from nnbo_mip.loop.record.events import KINDS, Event
 from nnbo_mip.loop.record.migrations import MIGRATIONS
-from nnbo_mip.loop.record.plain import shown
+from nnbo_mip.loop.record.serialization import shown
 
 APPLICATION = 0x6E6E626F
 """The file says in its header that it is one of ours: the letters nnbo."""

@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from nnbo_mip.loop.record.plain import number_in
+from nnbo_mip.loop.record.serialization import number_in
 
 OLD_SECONDS = 60.0
 """Wall seconds that maximizers had by default up to schema 3."""

@@ -25,7 +25,7 @@ from nnbo_mip.loop.policies.escape import Escape, escape_of
 from nnbo_mip.loop.policies.restart import Restart, restart_of
 from nnbo_mip.loop.policies.seeds import Purpose, seed_for
 from nnbo_mip.loop.policies.width_scaling import Scaling, scaling_of
-from nnbo_mip.loop.record.plain import described, describes, number_in, number_out
+from nnbo_mip.loop.record.serialization import described, describes, number_in, number_out
 from nnbo_mip.loop.regions.regions import Region, region_of
 from nnbo_mip.loop.settings.defaults import (
     AUTO,

@@ -30,7 +30,7 @@ from nnbo_mip.loop.regions.box import region_of_step
 from nnbo_mip.loop.regions.regions import Extent
 from nnbo_mip.loop.settings.settings import Settings
 from nnbo_mip.loop.step.answer import suggested
-from nnbo_mip.loop.step.sample import Sample, learned
+from nnbo_mip.loop.step.training_set import TrainingSet, learned
 from nnbo_mip.maximizers.base.abstract import Request
 from nnbo_mip.maximizers.base.proposal import Proposal
 from nnbo_mip.maximizers.base.target import Target
@@ -63,7 +63,7 @@ class StepInput:
 
     Parameters
     ----------
-    sample : Sample
+    sample : TrainingSet
         What the model learns from.
     pending : (p, k) array
         Points whose values are still to come, in model coordinates.
@@ -81,14 +81,14 @@ class StepInput:
         Fits a surrogate to a sample alone; the same belief for the same sample, perhaps kept.
     """
 
-    sample: Sample
+    sample: TrainingSet
     pending: FloatArray
     seen: FloatArray
     step: int
     starts: int
     c: float | None
     extent: Extent | None
-    believed: Callable[[Sample], Belief]
+    believed: Callable[[TrainingSet], Belief]
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +115,7 @@ class Learned:
 
     Parameters
     ----------
-    sample : Sample
+    sample : TrainingSet
         What the model learned from, without what is taken of pending points.
     X, y, noise : (n, d), (n,) and (n,) arrays
         The same with pending points; `noise` may be None.
@@ -131,7 +131,7 @@ class Learned:
         Times of `time.perf_counter`, between which the model was trained.
     """
 
-    sample: Sample
+    sample: TrainingSet
     X: FloatArray
     y: FloatArray
     noise: FloatArray | None
@@ -407,7 +407,7 @@ class Step:
 
 
 def _with_pending(
-    settings: Settings, given: StepInput, sample: Sample
+    settings: Settings, given: StepInput, sample: TrainingSet
 ) -> tuple[FloatArray, FloatArray, FloatArray | None]:
     """Return points, values and deviations, what pending points are taken to be included."""
     pending = given.pending
