@@ -351,7 +351,7 @@ def test_exclusions_survive_a_file() -> None:
 
 
 @pytest.mark.parametrize(
-    "holes",
+    "exclusions",
     [
         {"lower": [[0.0, 3.0]]},
         {"lower": [[0.0, 3.0]], "upper": [[1.0, 3.0]]},

@@ -20,7 +20,7 @@ from tests.exact.heads.random_heads import domain_of, head_of
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class ProcessCase:
     """An objective on a Gaussian process over a domain, and the best point that was seen."""
 
     objective: Objective
@@ -40,9 +40,9 @@ class Question:
         return reprove_head(claim, time.perf_counter() + seconds, seed=1)
 
 
-def question(
+def random_case(
     name: str, seed: int, d: int = 2, kernel: Any = ("matern", 2.5), domain: str = "box"
-) -> Question:
+) -> ProcessCase:
     """Return a random one; its threshold is a tenth of a std above the largest mean seen."""
     rng = np.random.default_rng(seed)
     space = domain_of(domain, d)
@@ -52,7 +52,7 @@ def question(
     return asked(Objective(posterior, head_of(name, threshold)), space)
 
 
-def asked(objective: Objective, domain: Domain) -> Question:
-    """Return the question with the best point that a search finds."""
+def asked(objective: Objective, domain: Domain) -> ProcessCase:
+    """Return the case with the best point that a search finds."""
     x = high_points(objective, domain, np.empty((0, domain.dimension)), seed=0)[0]
-    return Question(objective, domain, x, float(objective.score(x[None, :])[0]))
+    return ProcessCase(objective, domain, x, float(objective.score(x[None, :])[0]))
