@@ -31,7 +31,7 @@ class AnalyticBelief(Belief):
     """``mean = sum_i sin(1.3 x_i + i)`` and ``std = scale (0.1 + 0.5 |x|^2 / d)``.
 
     Members and draws are ``mean + z std``, with z the normal quantiles of equal shares, made
-    to have mean 0 and deviation 1, and with z random and normal.
+    to have mean 0 and standard deviation 1, and with z random and normal.
 
     The mixture has two components of weights ``w = 0.5 + 0.3 sin(2 x_1)`` and 1 - w, of the
     means ``mean + 0.6 std sqrt((1 - w) / w)`` and ``mean - 0.6 std sqrt(w / (1 - w))`` and of

@@ -38,13 +38,13 @@ class Acquisition(abc.ABC):
     """Options that are values of y, which a run turns and bends as it does what it was told."""
 
     spans_of_y: ClassVar[tuple[str, ...]] = ()
-    """Options that are differences of values of y, or deviations."""
+    """Options that are differences of values of y, or standard deviations."""
 
     scores_y: ClassVar[bool] = False
     """Whether a score is a value of y: a run then takes a gap for a part of the values' spread."""
 
     reads_noise: ClassVar[bool] = False
-    """Whether it reads the deviations that are told with values."""
+    """Whether it reads the standard deviations that are told with values."""
 
     @property
     @abc.abstractmethod

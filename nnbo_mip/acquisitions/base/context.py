@@ -125,11 +125,11 @@ def _numbers(name: str, given: npt.ArrayLike) -> FloatArray:
 
 
 def _common_noise(given: npt.ArrayLike) -> float:
-    """Return the root mean square of deviations, one or one an observation."""
+    """Return the root mean square of standard deviations, one or one an observation."""
     values = _numbers("noise", np.ravel(np.asarray(given, dtype=object)).tolist())
     if not len(values) or (values < 0.0).any():
         raise InputError(
-            "noise must be one deviation >= 0, or one an observation; got "
+            "noise must be one standard deviation >= 0, or one an observation; got "
             f"{'none' if not len(values) else values.min()!r}; give it."
         )
     largest = float(values.max())

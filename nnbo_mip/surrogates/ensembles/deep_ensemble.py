@@ -97,7 +97,7 @@ class DeepEnsemble(TrainedStack[EnsembleTraining]):
     anchor_strength : float
         Factor of that pull, where `anchored`: the noise variance, relative to that of y.
     noise_floor : float
-        Least deviation of the noise, relative to that of y, where `noisy`; keeps the loss
+        Least standard deviation of the noise, relative to that of y, where `noisy`; keeps the loss
         bounded on data without noise. 0 trusts the softplus alone.
     spread : str
         What `std` is: ``std``, ``variance`` or ``mad`` of the members.

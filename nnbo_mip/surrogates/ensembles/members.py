@@ -317,7 +317,7 @@ class MemberBelief(Belief):
         return np.asarray(np.hypot(self.units.y_scale * np.sqrt(variance), self.noise))
 
     def _noise_of_members(self, outputs: FloatArray) -> FloatArray:
-        """Return the deviation (M, n) of an observation from each member."""
+        """Return the standard deviation (M, n) of an observation from each member."""
         if not self.is_noisy:
             return np.full(outputs.shape[:2], self.noise)
         own = self.units.y_scale * np.sqrt(np.logaddexp(0.0, outputs[:, :, 1]))

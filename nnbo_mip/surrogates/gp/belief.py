@@ -132,7 +132,7 @@ class GpBelief(Belief):
         return self._join(self._mean(u) for u in self._blocks(X))
 
     def std(self, X: npt.ArrayLike) -> FloatArray:
-        """Posterior deviation (n,) of the function, times the scale; the noise is not in it."""
+        """Posterior std (n,) of the function, times the scale; the noise is not in it."""
         return self._join(self._std(u)[0] for u in self._blocks(X))
 
     def noise_std(self, X: npt.ArrayLike) -> FloatArray:
@@ -274,7 +274,7 @@ class GpBelief(Belief):
         return np.asarray(self.units.y_center + self.units.y_scale * value)
 
     def _std(self, u: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the deviation (n,) in units of y, and L^-1 k(u), (number of points, n)."""
+        """Return the std (n,) in units of y, and L^-1 k(u), (number of points, n)."""
         k = self.kernel(u, self.points)
         whitened = solve_triangular(self.factor, k.T, lower=True, check_finite=False)
         if self.waves is not None:

@@ -1,6 +1,6 @@
 r"""A mixture of Gaussian processes with its moments: what a fully Bayesian process believes.
 
-Of processes with means m_k and deviations s_k, k = 1 … K, each as likely as the others,
+Of processes with means m_k and standard deviations s_k, k = 1 … K, each as likely as the others,
 
     mean   m = mean_k m_k
     std    scale sqrt(mean_k s_k^2 + mean_k (m_k - m)^2),

@@ -58,7 +58,7 @@ class BoggnBelief(Belief):
     samples : (S, P) array
         Of theta - theta*, for Monte Carlo; else none.
     scale : float
-        Multiplier of the deviation of the log-odds.
+        Multiplier of the standard deviation of the log-odds.
     move : (P,) array, optional
         theta - theta* of a draw, which has a mean and no ratio.
     """
@@ -202,7 +202,7 @@ class BoggnBelief(Belief):
         return builder.finish({"mean": mean, "feature": builder.concatenate([values, one])})
 
     def scaled(self, factor: float) -> BoggnBelief:
-        """Return this belief with the deviation of the log-odds multiplied by `factor`."""
+        """Return this belief with the standard deviation of the log-odds multiplied by `factor`."""
         return replace(self, scale=self.scale * check_scale(factor))
 
     def to_arrays(self) -> dict[str, Array]:

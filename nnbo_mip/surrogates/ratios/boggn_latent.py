@@ -28,7 +28,7 @@ NOISE = float(np.sqrt(WIDENING))
 
 @dataclass(frozen=True, eq=False)
 class ProbitLatent(Belief):
-    """Log-odds with the deviation of their posterior and of the class.
+    """Log-odds with the standard deviation of their posterior and of the class.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class ProbitLatent(Belief):
         return self.of.network()
 
     def posterior(self, members: bool = False) -> QuadraticPosterior:
-        """Return a linear model on the features, with the deviation of the class."""
+        """Return a linear model on the features, with the standard deviation of the class."""
         return QuadraticPosterior(self.network(), self.root, NOISE)
 
     @property
@@ -86,7 +86,7 @@ class ProbitLatent(Belief):
         return np.asarray(self.of.scale * self.of.weights.whiten(np.eye(k)).T)
 
     def scaled(self, factor: float) -> ProbitLatent:
-        """Return it with the posterior's deviation multiplied."""
+        """Return it with the posterior's standard deviation multiplied."""
         return replace(self, of=self.of.scaled(factor))
 
     def to_arrays(self) -> dict[str, Array]:

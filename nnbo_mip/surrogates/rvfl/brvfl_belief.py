@@ -93,7 +93,7 @@ class BrvflBelief(Belief):
         return self._values(np.concatenate(blocks))
 
     def std(self, X: npt.ArrayLike) -> FloatArray:
-        """Posterior deviation (n,), with the noise if that is included."""
+        """Posterior standard deviation (n,), with the noise if that is included."""
         variance = np.concatenate([self.weights.variance(psi) for _, psi in self._features(X)])
         latent = self._reach * np.sqrt(variance)
         return np.asarray(np.hypot(latent, self._noise) if self.include_noise else latent)
@@ -168,12 +168,12 @@ class BrvflBelief(Belief):
 
     @property
     def _noise(self) -> float:
-        """Deviation of the noise in units of y."""
+        """Standard deviation of the noise in units of y."""
         return float(self.units.y_scale / np.sqrt(self.beta))
 
     @property
     def _reach(self) -> float:
-        """From the deviation in standardized units to that in units of y."""
+        """From the standard deviation in standardized units to that in units of y."""
         return self.scale * self.units.y_scale
 
     def _features(self, X: npt.ArrayLike) -> Iterator[tuple[FloatArray, FloatArray]]:

@@ -32,8 +32,8 @@ class ForestBelief(Belief):
     trees : TreeArrays
         Their values are those of y.
     spread : str
-        ``std``: the deviation of the trees' values about their mean; ``total``: that of a value
-        that a random tree learned in its leaf.
+        ``std``: the standard deviation of the trees' values about their mean; ``total``: that of a
+        value that a random tree learned in its leaf.
     scale : float
         Multiplier of the uncertainty; it moves the members apart as well.
     family : str
