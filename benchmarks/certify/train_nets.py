@@ -84,15 +84,15 @@ def train(recipe: Recipe) -> Network:
 
 
 def _rvfl(points: FloatArray, values: FloatArray, width: int, rng: np.random.Generator) -> Network:
-    """Random hidden layer, ridge readout of the hidden layer and of the input."""
+    """Random hidden layer, ridge regression of the hidden layer and of the input."""
     inputs = points.shape[1]
     weight = rng.uniform(-1.0, 1.0, (width, inputs)) * 3.0
     bias = rng.uniform(-1.0, 1.0, width) * 3.0
     hidden = np.maximum(points @ weight.T + bias, 0.0)
     design = np.hstack([hidden, points, np.ones((len(points), 1))])
     gram = design @ design.T + RVFL_RIDGE * np.eye(len(points))
-    readout = design.T @ np.linalg.solve(gram, values)
-    head = Affine(readout[-1:], {0: readout[None, width:-1], 1: readout[None, :width]})
+    last_layer = design.T @ np.linalg.solve(gram, values)
+    head = Affine(last_layer[-1:], {0: last_layer[None, width:-1], 1: last_layer[None, :width]})
     return Network(inputs, (Affine(bias, {0: weight}),), head)
 
 
@@ -151,10 +151,10 @@ def _nomu(
     hidden = recipe.depth
     main_maps = [_affine(linear, k) for k, linear in enumerate(main)]
     side_maps = [_affine(linear, k if k == 0 else hidden + k) for k, linear in enumerate(side)]
-    readout = raw.weight.detach().numpy()
+    last_layer = raw.weight.detach().numpy()
     raw_map = Affine(
         raw.bias.detach().numpy(),
-        {hidden: readout[:, : recipe.width], 2 * hidden: readout[:, recipe.width :]},
+        {hidden: last_layer[:, : recipe.width], 2 * hidden: last_layer[:, recipe.width :]},
     )
     return ucb(main_maps, side_maps, raw_map, NOMU_LOWEST, NOMU_HIGHEST)
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from nnbo_mip.acquisitions.base.abstract import Acquisition
 from nnbo_mip.acquisitions.base.catalogue import registry
+from nnbo_mip.acquisitions.base.context import Context, check_incumbent
 from nnbo_mip.acquisitions.base.criterion import Choice, Criterion
-from nnbo_mip.acquisitions.base.evidence import Evidence, check_incumbent
 from nnbo_mip.acquisitions.base.schedules import Schedule
 from nnbo_mip.acquisitions.base.scorer import Scorer
 from nnbo_mip.scores.base.abstract import Head, MemberHead, MixtureHead, MomentHead, Shape, Trend
@@ -23,7 +23,7 @@ __all__ = [
     "Acquisition",
     "Choice",
     "Criterion",
-    "Evidence",
+    "Context",
     "Head",
     "MemberHead",
     "MixtureHead",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nnbo_mip.acquisitions.base.abstract import Acquisition
-from nnbo_mip.acquisitions.base.evidence import Evidence, check_incumbent
+from nnbo_mip.acquisitions.base.context import Context, check_incumbent
 from nnbo_mip.core.checks import check_number
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.noisy import AugmentedEI
@@ -54,11 +54,11 @@ class AugmentedEi(Acquisition):
         """A mean and a std."""
         return frozenset({Capability.MEAN, Capability.STD})
 
-    def head(self, belief: Belief, evidence: Evidence) -> Head:
+    def head(self, belief: Belief, context: Context) -> Head:
         """Return AEI over the effective best."""
-        noise = evidence.noise_of(belief, self.noise)
+        noise = context.noise_of(belief, self.noise)
         if self.incumbent is not None:
             return AugmentedEI(self.incumbent, noise)
-        points = evidence.evaluated()
+        points = context.evaluated()
         mean, std = belief.mean(points), belief.std(points)
         return AugmentedEI(float(mean[(mean - self.k * std).argmax()]), noise)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nnbo_mip.acquisitions.base.abstract import Acquisition
-from nnbo_mip.acquisitions.base.evidence import Evidence, check_incumbent
+from nnbo_mip.acquisitions.base.context import Context, check_incumbent
 from nnbo_mip.acquisitions.base.schedules import Scheduled, check_scheduled, scheduled
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement
@@ -50,7 +50,7 @@ class Ei(Acquisition):
         """A mean and a std."""
         return frozenset({Capability.MEAN, Capability.STD})
 
-    def head(self, belief: Belief, evidence: Evidence) -> Head:
+    def head(self, belief: Belief, context: Context) -> Head:
         """Return EI over incumbent + xi."""
-        xi = scheduled("xi", self.xi, evidence.step, belief.n_inputs)
-        return ExpectedImprovement(evidence.incumbent(self.incumbent, belief) + xi, self.log)
+        xi = scheduled("xi", self.xi, context.step, belief.n_inputs)
+        return ExpectedImprovement(context.incumbent(self.incumbent, belief) + xi, self.log)

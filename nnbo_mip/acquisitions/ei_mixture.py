@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nnbo_mip.acquisitions.base.abstract import Acquisition
-from nnbo_mip.acquisitions.base.evidence import Evidence, check_incumbent
+from nnbo_mip.acquisitions.base.context import Context, check_incumbent
 from nnbo_mip.acquisitions.base.schedules import Scheduled, check_scheduled, scheduled
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.mixtures import MixtureImprovement
@@ -48,7 +48,7 @@ class EiMixture(Acquisition):
         """The components of a mixture."""
         return frozenset({Capability.MIXTURE})
 
-    def head(self, belief: Belief, evidence: Evidence) -> Head:
+    def head(self, belief: Belief, context: Context) -> Head:
         """Return the score over incumbent + xi."""
-        xi = scheduled("xi", self.xi, evidence.step, belief.n_inputs)
-        return MixtureImprovement(evidence.incumbent(self.incumbent, belief) + xi, self.kind)
+        xi = scheduled("xi", self.xi, context.step, belief.n_inputs)
+        return MixtureImprovement(context.incumbent(self.incumbent, belief) + xi, self.kind)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nnbo_mip.acquisitions.base.abstract import Acquisition, seed_of
-from nnbo_mip.acquisitions.base.evidence import Evidence, check_incumbent
+from nnbo_mip.acquisitions.base.context import Context, check_incumbent
 from nnbo_mip.acquisitions.base.schedules import Scheduled, check_scheduled, scheduled
 from nnbo_mip.core.checks import check_count
 from nnbo_mip.scores.base.abstract import Head
@@ -56,10 +56,10 @@ class EiSampled(Acquisition):
         """The components of a mixture."""
         return frozenset({Capability.MIXTURE})
 
-    def head(self, belief: Belief, evidence: Evidence) -> Head:
+    def head(self, belief: Belief, context: Context) -> Head:
         """Return the average improvement over incumbent + xi."""
-        xi = scheduled("xi", self.xi, evidence.step, belief.n_inputs)
-        seed = seed_of(self.seed, evidence.step)
+        xi = scheduled("xi", self.xi, context.step, belief.n_inputs)
+        seed = seed_of(self.seed, context.step)
         return SampledImprovement(
-            evidence.incumbent(self.incumbent, belief) + xi, self.n_samples, seed
+            context.incumbent(self.incumbent, belief) + xi, self.n_samples, seed
         )

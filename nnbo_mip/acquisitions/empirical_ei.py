@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nnbo_mip.acquisitions.base.abstract import Acquisition, seed_of
-from nnbo_mip.acquisitions.base.evidence import Evidence, check_incumbent
+from nnbo_mip.acquisitions.base.context import Context, check_incumbent
 from nnbo_mip.acquisitions.base.schedules import Scheduled, check_scheduled, scheduled
 from nnbo_mip.core.checks import check_count
 from nnbo_mip.scores.base.abstract import Head
@@ -61,10 +61,10 @@ class EmpiricalEi(Acquisition):
         """Return the draws of the step."""
         return tuple(belief.draw(seed_of(self.seed, step, k)) for k in range(self.n_draws))
 
-    def head(self, belief: Belief, evidence: Evidence) -> Head:
+    def head(self, belief: Belief, context: Context) -> Head:
         """Return the average over members."""
-        xi = scheduled("xi", self.xi, evidence.step, belief.n_inputs)
-        return EmpiricalImprovement(evidence.incumbent(self.incumbent, belief) + xi, self.kind)
+        xi = scheduled("xi", self.xi, context.step, belief.n_inputs)
+        return EmpiricalImprovement(context.incumbent(self.incumbent, belief) + xi, self.kind)
 
     def _remedy(self, missing: frozenset[Capability]) -> str:
         if Capability.MEMBERS in missing:

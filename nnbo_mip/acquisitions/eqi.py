@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nnbo_mip.acquisitions.base.abstract import Acquisition
-from nnbo_mip.acquisitions.base.evidence import Evidence, check_incumbent
+from nnbo_mip.acquisitions.base.context import Context, check_incumbent
 from nnbo_mip.core.checks import check_number
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.noisy import QuantileImprovement
@@ -54,12 +54,12 @@ class ExpectedQuantileImprovement(Acquisition):
         """A mean and a std."""
         return frozenset({Capability.MEAN, Capability.STD})
 
-    def head(self, belief: Belief, evidence: Evidence) -> Head:
+    def head(self, belief: Belief, context: Context) -> Head:
         """Return EQI over the best quantile."""
-        noise = evidence.noise_of(belief, self.noise)
+        noise = context.noise_of(belief, self.noise)
         if self.incumbent is not None:
             return QuantileImprovement(self.incumbent, noise, self.beta)
-        points = evidence.evaluated()
+        points = context.evaluated()
         z = QuantileImprovement(0.0, noise, self.beta).z
         best = float((belief.mean(points) - z * belief.std(points)).max())
         return QuantileImprovement(best, noise, self.beta)

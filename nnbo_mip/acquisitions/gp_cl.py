@@ -20,8 +20,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from nnbo_mip.acquisitions.base.context import Context, check_incumbent
 from nnbo_mip.acquisitions.base.criterion import Choice, Criterion, candidates
-from nnbo_mip.acquisitions.base.evidence import Evidence, check_incumbent
 from nnbo_mip.acquisitions.conditional_likelihood import Log, conditional, joint
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.checks import check_count, check_number
@@ -87,22 +87,22 @@ class OneStage(Criterion):
     def likelihood(self, X: FloatArray, y: FloatArray, target: float) -> Log:
         """Return what is maximized over x and the length-scales."""
 
-    def goal(self, evidence: Evidence) -> float:
+    def goal(self, context: Context) -> float:
         """Return y* of a step."""
         if self.target is not None:
             return self.target
-        _, y = evidence.observations()
-        level = self.levels[evidence.step % len(self.levels)]
+        _, y = context.observations()
+        level = self.levels[context.step % len(self.levels)]
         width = float(np.ptp(y))
-        return evidence.incumbent(self.incumbent) + level * (width if width > 0.0 else 1.0)
+        return context.incumbent(self.incumbent) + level * (width if width > 0.0 else 1.0)
 
     def choose(
-        self, belief: Belief, domain: Domain, evidence: Evidence, rng: np.random.Generator
+        self, belief: Belief, domain: Domain, context: Context, rng: np.random.Generator
     ) -> Choice | None:
         """Return the most likely place of y* that was found."""
-        X, y = evidence.observations()
+        X, y = context.observations()
         center, scale = float(y.mean()), float(y.std()) or 1.0
-        goal = (self.goal(evidence) - center) / scale
+        goal = (self.goal(context) - center) / scale
         search = _Search(self.likelihood(X, (y - center) / scale, goal), domain)
         points = candidates(domain, self.samples, rng)
         if not len(points):

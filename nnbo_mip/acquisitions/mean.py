@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nnbo_mip.acquisitions.base.abstract import Acquisition
-from nnbo_mip.acquisitions.base.evidence import Evidence, check_incumbent
+from nnbo_mip.acquisitions.base.context import Context, check_incumbent
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.surrogates.base.abstract import Belief, Capability
@@ -36,6 +36,6 @@ class Mean(Acquisition):
         """A mean."""
         return frozenset({Capability.MEAN})
 
-    def head(self, belief: Belief, evidence: Evidence) -> Head:
+    def head(self, belief: Belief, context: Context) -> Head:
         """Return the head ``mean - incumbent``."""
         return LinearHead(constant=-(self.incumbent or 0.0))

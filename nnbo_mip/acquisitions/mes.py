@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from nnbo_mip.acquisitions.base.abstract import Acquisition, seed_of
-from nnbo_mip.acquisitions.base.evidence import Evidence, check_incumbent
+from nnbo_mip.acquisitions.base.context import Context, check_incumbent
 from nnbo_mip.acquisitions.optimum import gumbel_value, largest_value
 from nnbo_mip.core.checks import check_choice, check_count, check_number
 from nnbo_mip.scores.base.abstract import Head
@@ -65,17 +65,17 @@ class MaxValueEntropySearch(Acquisition):
             {Capability.MEAN, Capability.STD} | ({Capability.DRAWS} if drawn else set())
         )
 
-    def head(self, belief: Belief, evidence: Evidence) -> Head:
+    def head(self, belief: Belief, context: Context) -> Head:
         """Return the head for the y* of the step."""
         if self.optimum is None:
-            least = evidence.incumbent(self.incumbent, belief)
-            return MaxValueEntropy(max(self._sample(belief, evidence), least))
-        if self.incumbent is None and evidence.y is None:
+            least = context.incumbent(self.incumbent, belief)
+            return MaxValueEntropy(max(self._sample(belief, context), least))
+        if self.incumbent is None and context.y is None:
             return MaxValueEntropy(self.optimum)
-        return MaxValueEntropy(max(self.optimum, evidence.incumbent(self.incumbent, belief)))
+        return MaxValueEntropy(max(self.optimum, context.incumbent(self.incumbent, belief)))
 
-    def _sample(self, belief: Belief, evidence: Evidence) -> float:
-        rng = np.random.default_rng([self.seed, evidence.step, 1])
+    def _sample(self, belief: Belief, context: Context) -> float:
+        rng = np.random.default_rng([self.seed, context.step, 1])
         if self.sampling == "gumbel" or Capability.DRAWS not in belief.capabilities:
-            return gumbel_value(belief, evidence.X, rng)
-        return largest_value(belief.draw(seed_of(self.seed, evidence.step)), evidence.X, rng)
+            return gumbel_value(belief, context.X, rng)
+        return largest_value(belief.draw(seed_of(self.seed, context.step)), context.X, rng)

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from nnbo_mip.acquisitions.base.context import Context, check_incumbent
 from nnbo_mip.acquisitions.base.criterion import Choice, Criterion, candidates
-from nnbo_mip.acquisitions.base.evidence import Evidence, check_incumbent
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.checks import check_count, check_number, check_widths
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement
@@ -86,14 +86,14 @@ class NnCl(Criterion):
         return frozenset({Capability.MEAN, Capability.STD})
 
     def choose(
-        self, belief: Belief, domain: Domain, evidence: Evidence, rng: np.random.Generator
+        self, belief: Belief, domain: Domain, context: Context, rng: np.random.Generator
     ) -> Choice | None:
         """Return the place whose network has the least loss."""
-        X, y = evidence.observations()
+        X, y = context.observations()
         points = candidates(domain, self.samples, rng)
         if not len(points):
             return None
-        best = evidence.incumbent(self.incumbent)
+        best = context.incumbent(self.incumbent)
         mean, std = belief.mean(points), belief.std(points)
         improvement = ExpectedImprovement(best).score(mean, std)
         center, scale = float(y.mean()), float(y.std()) or 1.0

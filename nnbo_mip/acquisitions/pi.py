@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nnbo_mip.acquisitions.base.abstract import Acquisition
-from nnbo_mip.acquisitions.base.evidence import Evidence, check_incumbent
+from nnbo_mip.acquisitions.base.context import Context, check_incumbent
 from nnbo_mip.acquisitions.base.schedules import Scheduled, check_scheduled, scheduled
 from nnbo_mip.core.checks import check_number
 from nnbo_mip.scores.base.abstract import Head
@@ -52,8 +52,8 @@ class Pi(Acquisition):
         """A mean and a std."""
         return frozenset({Capability.MEAN, Capability.STD})
 
-    def head(self, belief: Belief, evidence: Evidence) -> Head:
+    def head(self, belief: Belief, context: Context) -> Head:
         """Return PI over the threshold."""
-        incumbent = evidence.incumbent(self.incumbent, belief)
-        xi = scheduled("xi", self.xi, evidence.step, belief.n_inputs)
+        incumbent = context.incumbent(self.incumbent, belief)
+        xi = scheduled("xi", self.xi, context.step, belief.n_inputs)
         return ProbabilityOfImprovement(incumbent + xi + self.alpha * abs(incumbent))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nnbo_mip.acquisitions.base.abstract import Acquisition
-from nnbo_mip.acquisitions.base.evidence import Evidence, check_incumbent
+from nnbo_mip.acquisitions.base.context import Context, check_incumbent
 from nnbo_mip.core.checks import check_number
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.mixtures import MixtureQuantile
@@ -40,6 +40,6 @@ class QuantileMixture(Acquisition):
         """The components of a mixture."""
         return frozenset({Capability.MIXTURE})
 
-    def head(self, belief: Belief, evidence: Evidence) -> Head:
+    def head(self, belief: Belief, context: Context) -> Head:
         """Return the quantile less the incumbent."""
         return MixtureQuantile(self.level, -(self.incumbent or 0.0))

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nnbo_mip.acquisitions.base.abstract import Acquisition
-from nnbo_mip.acquisitions.base.evidence import Evidence, check_incumbent
+from nnbo_mip.acquisitions.base.context import Context, check_incumbent
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
@@ -56,7 +56,7 @@ class Ratio(Acquisition):
         """Return the log-odds."""
         return belief.latent()
 
-    def head(self, belief: Belief, evidence: Evidence) -> Head:
+    def head(self, belief: Belief, context: Context) -> Head:
         """Return the head of the log-odds."""
         least = self.incumbent or 0.0
         if Capability.STD in belief.latent().capabilities:

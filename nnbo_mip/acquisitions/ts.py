@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nnbo_mip.acquisitions.base.abstract import Acquisition, seed_of
-from nnbo_mip.acquisitions.base.evidence import Evidence, check_incumbent
+from nnbo_mip.acquisitions.base.context import Context, check_incumbent
 from nnbo_mip.core.checks import check_count
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.linear import LinearHead
@@ -50,6 +50,6 @@ class ThompsonSample(Acquisition):
         """Return the draw of the step."""
         return belief.draw(seed_of(self.seed, step))
 
-    def head(self, belief: Belief, evidence: Evidence) -> Head:
+    def head(self, belief: Belief, context: Context) -> Head:
         """Return the mean of the draw."""
         return LinearHead(constant=-(self.incumbent or 0.0))

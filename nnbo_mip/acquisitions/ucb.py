@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nnbo_mip.acquisitions.base.abstract import Acquisition
-from nnbo_mip.acquisitions.base.evidence import Evidence, check_incumbent
+from nnbo_mip.acquisitions.base.context import Context, check_incumbent
 from nnbo_mip.acquisitions.base.schedules import Scheduled, check_scheduled, scheduled
 from nnbo_mip.core.checks import check_number
 from nnbo_mip.scores.base.abstract import Head
@@ -52,7 +52,7 @@ class UpperConfidenceBound(Acquisition):
         """A mean and a std."""
         return frozenset({Capability.MEAN, Capability.STD})
 
-    def head(self, belief: Belief, evidence: Evidence) -> Head:
+    def head(self, belief: Belief, context: Context) -> Head:
         """Return a linear head."""
-        beta = scheduled("beta", self.beta, evidence.step, belief.n_inputs)
+        beta = scheduled("beta", self.beta, context.step, belief.n_inputs)
         return LinearHead(1.0, beta * self.factor, -(self.incumbent or 0.0))

@@ -187,7 +187,7 @@ def _best_points(table: Comparison, seen: Observed) -> list[str]:
 
 def _x(row: ComparisonRow, seen: Observed) -> Any:
     """Return the point of a row in the user's units, JSON-able; None without one."""
-    from nnbo_mip.loop.record.plain import point_out
+    from nnbo_mip.loop.record.serialization import point_out
 
     if row.proposal is None or row.proposal.x is None:
         return None

@@ -170,7 +170,7 @@ def _lines(suggestion: Suggestion, optimizer: BayesianOptimizer, values: int) ->
 
 
 def _as_json(suggestion: Suggestion, optimizer: BayesianOptimizer) -> dict[str, Any]:
-    from nnbo_mip.loop.record.plain import point_out
+    from nnbo_mip.loop.record.serialization import point_out
 
     best = optimizer.best
     certificate = suggestion.certificate

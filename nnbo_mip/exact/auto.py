@@ -176,7 +176,9 @@ def _phase_turn(
 ) -> Turn:
     """Return a search over phases from its beginning; a short one hardly sees dual ascent."""
     k, d = problem.network.n_relus, problem.dimension
-    per_entry = ASCENT_SECONDS if problem.domain.solid.is_box and not short else NODE_SECONDS
+    per_entry = (
+        ASCENT_SECONDS if problem.domain.without_exclusions.is_box and not short else NODE_SECONDS
+    )
     nodes = max(1, int(seconds / (per_entry * (2 * k * (d + k) + 1))))
     phase_options = phases.PhaseOptions(max_nodes=nodes, seed=options.seed)
     run = partial(phases.solve, problem, phase_options, monitor)

@@ -28,7 +28,7 @@ from nnbo_mip.exact.search.problem import Problem
 from nnbo_mip.network.graph.fingerprint import fingerprint
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.posteriors.readouts import NetworkReadout
+from nnbo_mip.scores.posteriors.compiled import CompiledPosterior
 from nnbo_mip.scores.storage import head_from_dict
 from nnbo_mip.space.domain import ROW_SLACK, Domain
 from nnbo_mip.space.space import Space
@@ -116,7 +116,7 @@ def _subject(certificate: Certificate, given: object) -> Network | Objective:
         return Objective.load(given)
     raise InputError(
         "the certificate of a head is checked against an Objective or the file of one; got a "
-        f"{type(given).__name__}; pass Objective(readout, head)."
+        f"{type(given).__name__}; pass Objective(posterior, head)."
     )
 
 
@@ -189,7 +189,7 @@ def _judge(
     rigorous = asked.rigorous or certificate.kind == "rigorous"
     asked = replace(asked, space=stored, rigorous=rigorous)
     if certificate.head is None:
-        if isinstance(subject, Objective) or certificate.readout is not None:
+        if isinstance(subject, Objective) or certificate.posterior is not None:
             return "refuted", "the certificate is about an output of a network, not about a head."
         return _judge_output(certificate, subject, domain, asked)
     if isinstance(subject, Network):
@@ -208,10 +208,10 @@ def _judge(
 def _part_of(sub: Certificate, objective: Objective) -> Network | Objective | None:
     """Return what a part of a claim about an objective is about: a sum of outputs, or a head."""
     if sub.head is None:
-        readout = objective.readout
-        return readout.network if isinstance(readout, NetworkReadout) else None
+        posterior = objective.posterior
+        return posterior.network if isinstance(posterior, CompiledPosterior) else None
     try:
-        return Objective(objective.readout, head_from_dict(sub.head))
+        return Objective(objective.posterior, head_from_dict(sub.head))
     except FileFormatError:
         return None
 

@@ -1,4 +1,4 @@
-"""Says why a space holds no admissible point, as far as one constraint or holes can tell."""
+"""Says why a space holds no admissible point, as far as one constraint or exclusions can tell."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from nnbo_mip.space.space import Space
 def why_empty(space: Space | Domain, domain: Domain) -> str:
     """Return a sentence that names what nothing in the box satisfies, if it is one thing."""
     if (
-        len(domain.holes)
-        and domain.solid.repair(0.5 * domain.lower + 0.5 * domain.upper) is not None
+        len(domain.exclusions)
+        and domain.without_exclusions.repair(0.5 * domain.lower + 0.5 * domain.upper) is not None
     ):
         return (
-            f"the {len(domain.holes)} holes leave no point of what the other constraints allow; "
-            "keep a smaller distance, or widen the box."
+            f"the {len(domain.exclusions)} exclusion boxes leave no point of what the other "
+            "constraints allow; keep a smaller distance, or widen the box."
         )
     if isinstance(space, Space):
         for constraint in space.constraints:
@@ -32,8 +32,8 @@ def why_empty(space: Space | Domain, domain: Domain) -> str:
                 f"row {index} of A x <= b asks for at most {domain.b[index]:g}, but is at least "
                 f"{smallest[index]:g} over the box."
             )
-    holes = ", holes" if len(domain.holes) else ""
-    return f"no point of the box satisfies grids, categories{holes} and constraints together."
+    exclusions = ", exclusions" if len(domain.exclusions) else ""
+    return f"no point of the box satisfies grids, categories{exclusions} and constraints together."
 
 
 def _smallest(rows: FloatArray, domain: Domain) -> FloatArray:

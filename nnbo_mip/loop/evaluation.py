@@ -11,7 +11,7 @@ import numpy as np
 
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.loop.record.observation import as_value
-from nnbo_mip.loop.record.plain import as_reason
+from nnbo_mip.loop.record.serialization import as_reason
 
 Objective = Callable[[Any], Any]
 

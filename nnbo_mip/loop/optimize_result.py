@@ -11,7 +11,7 @@ from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.rebuilt import Rebuilt
 from nnbo_mip.core.terms import Direction
 from nnbo_mip.loop.record.observation import Observation
-from nnbo_mip.loop.record.plain import point_out
+from nnbo_mip.loop.record.serialization import point_out
 from nnbo_mip.loop.record.suggestion import Suggestion
 
 DERIVED = ("best_observed", "history", "steps", "x_iters", "func_vals")

@@ -29,14 +29,14 @@ from nnbo_mip.loop.record.events import Event, forgotten
 from nnbo_mip.loop.record.journal import Journal
 from nnbo_mip.loop.record.ledger import Ledger
 from nnbo_mip.loop.record.observation import Observation
-from nnbo_mip.loop.record.plain import point_out
+from nnbo_mip.loop.record.serialization import point_out
 from nnbo_mip.loop.record.state import State
 from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.loop.record.telling import pending_key, tellings
 from nnbo_mip.loop.record.workers import Worker
 from nnbo_mip.loop.settings.provenance import provenance
 from nnbo_mip.loop.settings.settings import CHANGEABLE, DOORS, Settings
-from nnbo_mip.loop.step.asking import Asking
+from nnbo_mip.loop.step.ask_policy import AskPolicy
 from nnbo_mip.loop.step.doubts import DOUBTS
 from nnbo_mip.loop.step.recommending import Recommendation, recommended
 from nnbo_mip.loop.step.rehearsal import rehearse, rehearse_maximizer
@@ -210,7 +210,7 @@ class BayesianOptimizer:
     def _begin(self, settings: Settings, journal: Journal | None, meta: Mapping[str, Any]) -> None:
         self._settings = settings
         self._meta = meta
-        self._asking = Asking(settings)
+        self._asking = AskPolicy(settings)
         self._one_asks = threading.Lock()
         self._again: list[str] = []
         self._asked_here: set[str] = set()
@@ -224,7 +224,7 @@ class BayesianOptimizer:
 
     def __setstate__(self, held: Mapping[str, Any]) -> None:
         """Take what `__getstate__` returned; what was kept between asks is computed again."""
-        vars(self).update(held, _one_asks=threading.Lock(), _asking=Asking(held["_settings"]))
+        vars(self).update(held, _one_asks=threading.Lock(), _asking=AskPolicy(held["_settings"]))
 
     # -- what is known ------------------------------------------------------------------
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from nnbo_mip.acquisitions.base.context import Context
 from nnbo_mip.acquisitions.base.criterion import Criterion
-from nnbo_mip.acquisitions.base.evidence import Evidence
 from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.exact.search.result import Proof, SearchResult
 from nnbo_mip.maximizers.base.proposal import Proposal
@@ -49,10 +49,10 @@ def proposed(
             f"the domain must have the {belief.n_inputs} coordinates that the belief was fitted "
             f"on; got {domain.dimension}; pass space.model()."
         )
-    evidence = Evidence.of(belief, X, y, noise, step)
-    evidence.observations()  # refuses a call without any, whatever the domain
+    context = Context.of(belief, X, y, noise, step)
+    context.observations()  # refuses a call without any, whatever the domain
     rng = np.random.default_rng(seed)
-    choice = None if is_empty(domain) else criterion.choose(belief, domain, evidence, rng)
+    choice = None if is_empty(domain) else criterion.choose(belief, domain, context, rng)
     empty = choice is None and is_empty(domain)
     found = SearchResult(
         bound=-math.inf if empty else math.inf,

@@ -31,15 +31,15 @@ if TYPE_CHECKING:
         ProbabilityOfImprovement as ProbabilityOfImprovement,
     )
     from nnbo_mip.scores.objective import Objective as Objective
-    from nnbo_mip.scores.posteriors.gp_readout import GpReadout as GpReadout
-    from nnbo_mip.scores.posteriors.readouts import MembersReadout as MembersReadout
-    from nnbo_mip.scores.posteriors.readouts import PlainReadout as PlainReadout
-    from nnbo_mip.scores.posteriors.readouts import QuadraticReadout as QuadraticReadout
-    from nnbo_mip.scores.posteriors.readouts import Readout as Readout
-    from nnbo_mip.scores.posteriors.readouts import SmoothReadout as SmoothReadout
-    from nnbo_mip.scores.posteriors.tanh_readouts import TanhFeatures as TanhFeatures
-    from nnbo_mip.scores.posteriors.tanh_readouts import TanhMembers as TanhMembers
-    from nnbo_mip.scores.posteriors.tree_readout import TreeReadout as TreeReadout
+    from nnbo_mip.scores.posteriors.compiled import MembersPosterior as MembersPosterior
+    from nnbo_mip.scores.posteriors.compiled import PlainPosterior as PlainPosterior
+    from nnbo_mip.scores.posteriors.compiled import Posterior as Posterior
+    from nnbo_mip.scores.posteriors.compiled import QuadraticPosterior as QuadraticPosterior
+    from nnbo_mip.scores.posteriors.compiled import SmoothPosterior as SmoothPosterior
+    from nnbo_mip.scores.posteriors.process import ProcessPosterior as ProcessPosterior
+    from nnbo_mip.scores.posteriors.tanh import TanhFeatures as TanhFeatures
+    from nnbo_mip.scores.posteriors.tanh import TanhMembers as TanhMembers
+    from nnbo_mip.scores.posteriors.trees import TreePosterior as TreePosterior
 
 # Where each public name lives; imported when it is first asked for.
 _HOMES = {
@@ -55,15 +55,15 @@ _HOMES = {
     "LogProbability": "functions.probability",
     "ProbabilityOfImprovement": "functions.probability",
     "Objective": "objective",
-    "GpReadout": "posteriors.gp_readout",
-    "MembersReadout": "posteriors.readouts",
-    "PlainReadout": "posteriors.readouts",
-    "QuadraticReadout": "posteriors.readouts",
-    "Readout": "posteriors.readouts",
-    "SmoothReadout": "posteriors.readouts",
-    "TanhFeatures": "posteriors.tanh_readouts",
-    "TanhMembers": "posteriors.tanh_readouts",
-    "TreeReadout": "posteriors.tree_readout",
+    "ProcessPosterior": "posteriors.gp_posterior",
+    "MembersPosterior": "posteriors.posteriors",
+    "PlainPosterior": "posteriors.posteriors",
+    "QuadraticPosterior": "posteriors.posteriors",
+    "Posterior": "posteriors.posteriors",
+    "SmoothPosterior": "posteriors.posteriors",
+    "TanhFeatures": "posteriors.tanh_posteriors",
+    "TanhMembers": "posteriors.tanh_posteriors",
+    "TreePosterior": "posteriors.tree_posterior",
 }
 
 __all__ = sorted(_HOMES)

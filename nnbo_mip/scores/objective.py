@@ -1,4 +1,4 @@
-"""`Objective`: a head on a readout, the function of a point whose maximum is proven."""
+"""`Objective`: a head on a posterior, the function of a point whose maximum is proven."""
 
 from __future__ import annotations
 
@@ -16,59 +16,59 @@ from nnbo_mip.network.graph.fingerprint import NEWEST, fingerprint
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores import storage
 from nnbo_mip.scores.base.abstract import Head
-from nnbo_mip.scores.posteriors.readouts import Readout
+from nnbo_mip.scores.posteriors.compiled import Posterior
 
 
 @dataclass(frozen=True, eq=False)
 class Objective:
-    """``score(x) = head(readout(x))``.
+    """``score(x) = head(posterior(x))``.
 
     Parameters
     ----------
-    readout : Readout
+    posterior : Posterior
         Where mean and std, or members, come from.
     head : Head
         What is made of them.
     """
 
-    readout: Readout
+    posterior: Posterior
     head: Head
 
     @property
     def dimension(self) -> int:
         """d, the number of inputs."""
-        return self.readout.n_inputs
+        return self.posterior.n_inputs
 
     def score(self, points: npt.ArrayLike) -> FloatArray:
         """Return the scores (n,) of points (n, d)."""
-        return self.head.score_at(self.readout, points)
+        return self.head.score_at(self.posterior, points)
 
     def gradient(self, points: FloatArray) -> FloatArray:
         """Return the gradients (n, d) of the score at points (n, d); one-sided at a kink."""
-        return self.head.gradient_at(self.readout, points)
+        return self.head.gradient_at(self.posterior, points)
 
     def tangent(self, point: FloatArray) -> Network:
         """Return a network of one output that has the slopes of the score at a point (d,)."""
-        return self.head.tangent_at(self.readout, point[None, :])
+        return self.head.tangent_at(self.posterior, point[None, :])
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of network, readout and head, in hexadecimal."""
+        """SHA-256 of network, posterior and head, in hexadecimal."""
         return self.fingerprint_in(NEWEST)
 
     def fingerprint_in(self, version: int) -> str:
         """Return the fingerprint that certificates of a version, 2 or 1, name this by."""
-        network = storage.network_of(self.readout)
+        network = storage.network_of(self.posterior)
         content = {
             "network": None if network is None else fingerprint(network, version),
-            "readout": storage.readout_to_dict(self.readout),
+            "readout": storage.posterior_to_dict(self.posterior),
             "head": storage.head_to_dict(self.head),
         }
         text = json.dumps(content, sort_keys=True, allow_nan=False)
         return hashlib.sha256(b"nnbo_mip objective %d" % version + text.encode()).hexdigest()
 
     def save(self, path: str | Path) -> None:
-        """Write an ``.npz`` with the network, readout and head; never pickle."""
+        """Write an ``.npz`` with the network, posterior and head; never pickle."""
         from nnbo_mip.scores.objective_file import save
 
         save(self, path)

@@ -38,8 +38,8 @@ def save(objective: Objective, path: str | Path) -> None:
         arrays[name] = array
         return name
 
-    kind, numbers, matrices = storage.readout_parts(objective.readout)
-    network = storage.network_of(objective.readout)
+    kind, numbers, matrices = storage.posterior_parts(objective.posterior)
+    network = storage.network_of(objective.posterior)
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -73,13 +73,15 @@ def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Objective:
     try:
         described = document["network"]
         network = None if described is None else network_from_document(path, described, get)
-        readout = document["readout"]
+        posterior = document["readout"]
         matrices = {
             name: np.asarray(get(place), dtype=np.float64)
-            for name, place in dict(readout["matrices"]).items()
+            for name, place in dict(posterior["matrices"]).items()
         }
         return Objective(
-            storage.readout_from_parts(network, readout["kind"], readout["numbers"], matrices),
+            storage.posterior_from_parts(
+                network, posterior["kind"], posterior["numbers"], matrices
+            ),
             storage.head_from_dict(document["head"]),
         )
     except (InputError, FileFormatError) as error:

@@ -1,10 +1,10 @@
-"""Heads and readouts as plain data, and back; anything else is refused in a sentence.
+"""Heads and posteriors as plain data, and back; anything else is refused in a sentence.
 
 A head is the name of its class and its numbers:
 
     {"class": "ExpectedImprovement", "threshold": 1.5, "log": false}
 
-A readout, beside its network, is a kind, numbers and matrices:
+A posterior, beside its network, is a kind, numbers and matrices:
 
     {"kind": "smooth", "numbers": {"l_min": 0.001, "l_max": 1.5, "factor": 1.0}, "matrices": {}}
 
@@ -30,16 +30,16 @@ from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.functions.noisy import AugmentedEI, QuantileImprovement
 from nnbo_mip.scores.functions.probability import LogProbability, ProbabilityOfImprovement
-from nnbo_mip.scores.posteriors.gp_readout import GpReadout
-from nnbo_mip.scores.posteriors.readouts import (
-    MembersReadout,
-    PlainReadout,
-    QuadraticReadout,
-    Readout,
-    SmoothReadout,
+from nnbo_mip.scores.posteriors.compiled import (
+    MembersPosterior,
+    PlainPosterior,
+    Posterior,
+    QuadraticPosterior,
+    SmoothPosterior,
 )
-from nnbo_mip.scores.posteriors.tanh_readouts import TanhFeatures, TanhMembers
-from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
+from nnbo_mip.scores.posteriors.process import ProcessPosterior
+from nnbo_mip.scores.posteriors.tanh import TanhFeatures, TanhMembers
+from nnbo_mip.scores.posteriors.trees import TreePosterior
 
 HEADS: dict[str, type[Any]] = {
     kind.__name__: kind
@@ -55,15 +55,15 @@ HEADS: dict[str, type[Any]] = {
     )
 }
 
-READOUTS: dict[str, type[Any]] = {
-    "plain": PlainReadout,
-    "smooth": SmoothReadout,
-    "members": MembersReadout,
-    "quadratic": QuadraticReadout,
+POSTERIORS: dict[str, type[Any]] = {
+    "plain": PlainPosterior,
+    "smooth": SmoothPosterior,
+    "members": MembersPosterior,
+    "quadratic": QuadraticPosterior,
     "tanh members": TanhMembers,
     "tanh features": TanhFeatures,
-    "gaussian process": GpReadout,
-    "trees": TreeReadout,
+    "gaussian process": ProcessPosterior,
+    "trees": TreePosterior,
 }
 
 REMEDY = "use what nnbo_mip wrote"
@@ -99,18 +99,18 @@ def head_from_dict(data: object) -> Head:
     return head
 
 
-def readout_parts(readout: Readout) -> tuple[str, dict[str, Any], dict[str, FloatArray]]:
-    """Return kind, numbers and matrices of a readout."""
-    kind = next((name for name, known in READOUTS.items() if known is type(readout)), None)
+def posterior_parts(posterior: Posterior) -> tuple[str, dict[str, Any], dict[str, FloatArray]]:
+    """Return kind, numbers and matrices of a posterior."""
+    kind = next((name for name, known in POSTERIORS.items() if known is type(posterior)), None)
     if kind is None:
         raise UnsupportedError(
-            f"a readout must be one of {', '.join(READOUTS)} to be stored; got a "
-            f"{type(readout).__name__}; use one of them, or do without a certificate."
+            f"a posterior must be one of {', '.join(POSTERIORS)} to be stored; got a "
+            f"{type(posterior).__name__}; use one of them, or do without a certificate."
         )
     numbers: dict[str, Any] = {}
     matrices: dict[str, FloatArray] = {}
-    for entry in _stored(READOUTS[kind]):
-        value = getattr(readout, entry.name)
+    for entry in _stored(POSTERIORS[kind]):
+        value = getattr(posterior, entry.name)
         if isinstance(value, np.ndarray):
             matrices[entry.name] = value
         elif entry.name != "network":
@@ -118,41 +118,41 @@ def readout_parts(readout: Readout) -> tuple[str, dict[str, Any], dict[str, Floa
     return kind, numbers, matrices
 
 
-def readout_to_dict(readout: Readout) -> dict[str, Any]:
-    """Return what tells a readout from others on the same network: matrices by their SHA-256."""
-    kind, numbers, matrices = readout_parts(readout)
+def posterior_to_dict(posterior: Posterior) -> dict[str, Any]:
+    """Return what tells a posterior from others on the same network: matrices by their SHA-256."""
+    kind, numbers, matrices = posterior_parts(posterior)
     digests = {name: matrix_digest(matrix) for name, matrix in matrices.items()}
     return {"kind": kind, "numbers": numbers, "matrices": digests}
 
 
-def network_of(readout: Readout) -> Network | None:
-    """Return the network that a readout reads, None where it is a function of another kind."""
-    network = getattr(readout, "network", None)
+def network_of(posterior: Posterior) -> Network | None:
+    """Return the network that a posterior reads, None where it is a function of another kind."""
+    network = getattr(posterior, "network", None)
     return network if isinstance(network, Network) else None
 
 
-def readout_from_parts(
+def posterior_from_parts(
     network: Network | None, kind: object, numbers: object, matrices: Mapping[str, FloatArray]
-) -> Readout:
-    """Make a readout of its parts; what does not fit raises FileFormatError."""
-    if not isinstance(kind, str) or kind not in READOUTS:
+) -> Posterior:
+    """Make a posterior of its parts; what does not fit raises FileFormatError."""
+    if not isinstance(kind, str) or kind not in POSTERIORS:
         raise FileFormatError(
-            f"the kind of a readout must be one of {', '.join(READOUTS)}; got {kind!r:.80}; "
+            f"the kind of a posterior must be one of {', '.join(POSTERIORS)}; got {kind!r:.80}; "
             f"{REMEDY}."
         )
     if not isinstance(numbers, Mapping):
         raise FileFormatError(
-            f"the numbers of a readout must be a mapping; got {numbers!r:.80}; {REMEDY}."
+            f"the numbers of a posterior must be a mapping; got {numbers!r:.80}; {REMEDY}."
         )
     given = {**numbers, **matrices}
     if network is not None:
         given["network"] = network
-    _check_names(f"a readout of kind {kind}", given, READOUTS[kind])
+    _check_names(f"a posterior of kind {kind}", given, POSTERIORS[kind])
     try:
-        readout: Readout = READOUTS[kind](**given)
+        posterior: Posterior = POSTERIORS[kind](**given)
     except (InputError, UnsupportedError) as error:
-        raise FileFormatError(f"the parts of the readout do not fit: {error}") from error
-    return readout
+        raise FileFormatError(f"the parts of the posterior do not fit: {error}") from error
+    return posterior
 
 
 def matrix_digest(matrix: FloatArray) -> str:
@@ -171,7 +171,7 @@ def _plain(value: Any) -> Any:
 
 
 def _stored(kind: type[Any]) -> list[Field[Any]]:
-    """Return the fields that make a head or a readout what it is: those that are compared."""
+    """Return the fields that make a head or a posterior what it is: those that are compared."""
     return [entry for entry in fields(kind) if entry.compare]
 
 

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from nnbo_mip.space.constraints import LinearConstraint
 from nnbo_mip.space.dimensions import Categorical, Integer, Real
-from nnbo_mip.space.domain import Domain, Grid, Holes
+from nnbo_mip.space.domain import Domain, ExclusionBoxes, Grid
 from nnbo_mip.space.space import Space
 
-__all__ = ["Space", "Real", "Integer", "Categorical", "LinearConstraint", "Domain", "Grid", "Holes"]
+__all__ = [
+    "Space",
+    "Real",
+    "Integer",
+    "Categorical",
+    "LinearConstraint",
+    "Domain",
+    "Grid",
+    "ExclusionBoxes",
+]

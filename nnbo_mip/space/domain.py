@@ -5,7 +5,7 @@ A point x in R^d is *admissible* when
     lower <= x <= upper                            exactly,
     x_j is a value of grids[j]                     exactly, where coordinate j has a grid,
     exactly one coordinate of a group is 1         (the others 0), for every one-hot group,
-    x_j <= l_j or x_j >= u_j for some j            exactly, for every hole (l, u),
+    x_j <= l_j or x_j >= u_j for some j            exactly, for every exclusion (l, u),
     A x <= b + 1e-9 (1 + |b|)                      exactly, in real arithmetic.
 
 The right-hand side of the last line, `row_limit`, is one float64 number a row, and the
@@ -33,9 +33,9 @@ from nnbo_mip.core.arrays import (
 )
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.space import propagation, repairing, rows, sampling, storage
+from nnbo_mip.space.exclusion_faces import ExclusionFaces
+from nnbo_mip.space.exclusions import ExclusionBoxes as ExclusionBoxes
 from nnbo_mip.space.grid import Grid as Grid
-from nnbo_mip.space.hole_faces import HoleFaces
-from nnbo_mip.space.holes import Holes as Holes
 
 ROW_SLACK = 1e-9
 """Rows count as satisfied within ROW_SLACK * (1 + |b|)."""
@@ -45,7 +45,7 @@ BINARY = Grid.uniform(0.0, 1.0, 2)
 
 @dataclass(frozen=True, eq=False, init=False)
 class Domain:
-    """A box with grids, one-hot groups, linear rows and holes; immutable and checked.
+    """A box with grids, one-hot groups, linear rows and exclusions; immutable and checked.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Domain:
         Rows of ``A x <= b``.
     b : (m,) array_like, optional
         Right-hand sides. Rows that nothing satisfies are legal: the set is then empty.
-    holes : Holes, optional
+    exclusions : ExclusionBoxes, optional
         Open boxes without admissible points. They may overlap and reach beyond the box; those
         that exclude nothing, or nothing that another one does not, are left out.
     """
@@ -72,7 +72,7 @@ class Domain:
     one_hot: tuple[tuple[int, ...], ...]
     A: FloatArray
     b: FloatArray
-    holes: Holes
+    exclusions: ExclusionBoxes
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Domain:
         one_hot: Sequence[Sequence[int]] = (),
         A: npt.ArrayLike | None = None,
         b: npt.ArrayLike | None = None,
-        holes: Holes | None = None,
+        exclusions: ExclusionBoxes | None = None,
     ) -> None:
         low, high = _checked_ends(lower, upper)
         groups = _checked_groups(one_hot, low.size)
@@ -95,7 +95,9 @@ class Domain:
         object.__setattr__(self, "one_hot", groups)
         object.__setattr__(self, "A", frozen(matrix))
         object.__setattr__(self, "b", frozen(right))
-        object.__setattr__(self, "holes", _checked_holes(holes, low, high, all_grids))
+        object.__setattr__(
+            self, "exclusions", _checked_exclusions(exclusions, low, high, all_grids)
+        )
 
     @property
     def dimension(self) -> int:
@@ -104,19 +106,19 @@ class Domain:
 
     @property
     def is_box(self) -> bool:
-        """Whether every point of the box is admissible: no grids, groups, rows or holes."""
+        """Whether every point of the box is admissible: no grids, groups, rows or exclusions."""
         plain = all(grid is None for grid in self.grids)
-        return plain and not self.one_hot and not self.b.size and not len(self.holes)
+        return plain and not self.one_hot and not self.b.size and not len(self.exclusions)
 
     @cached_property
-    def hole_faces(self) -> HoleFaces:
-        """The holes with their faces on the grids."""
-        return HoleFaces.of(self.holes, self.grids)
+    def exclusion_faces(self) -> ExclusionFaces:
+        """The exclusions with their faces on the grids."""
+        return ExclusionFaces.of(self.exclusions, self.grids)
 
     @cached_property
-    def solid(self) -> Domain:
-        """The same domain without its holes."""
-        if not len(self.holes):
+    def without_exclusions(self) -> Domain:
+        """The same domain without its exclusions."""
+        if not len(self.exclusions):
             return self
         return Domain(self.lower, self.upper, self.grids, self.one_hot, self.A, self.b)
 
@@ -145,7 +147,7 @@ class Domain:
                 inside &= grid.contains(safe[:, j])
         for group in self.one_hot:
             inside &= safe[:, list(group)].sum(axis=1) == 1.0
-        inside &= ~self.holes.contain(safe)
+        inside &= ~self.exclusions.contain(safe)
         if self.b.size:
             candidates = np.flatnonzero(inside)
             inside[candidates] = rows.satisfied(safe[candidates], self.A, self.row_limit)
@@ -156,7 +158,7 @@ class Domain:
 
         Clip, round to the grids, switch on the largest coordinate of each one-hot group;
         if rows are then violated, a mixed-integer program looks for the admissible point
-        with the smallest sum of moves (relative to the widths of the box). Holes are left
+        with the smallest sum of moves (relative to the widths of the box). Exclusions are left
         through a face, so that this sum stays small.
         """
         return repairing.repair(self, x)
@@ -200,7 +202,7 @@ class Domain:
             self.one_hot,
             self.A,
             self.b,
-            self.holes,
+            self.exclusions,
         )
 
     def away_from(self, points: npt.ArrayLike, eps: npt.ArrayLike) -> Domain:
@@ -212,15 +214,15 @@ class Domain:
             Perhaps none.
         eps : float or (n,) array_like
             Distances in the maximum norm, > 0, in the coordinates of this domain. A point
-            that is exactly eps away is admissible, rounding aside: the faces of the holes
+            that is exactly eps away is admissible, rounding aside: the faces of the exclusions
             are moved outwards to the next float64.
         """
-        holes = self.holes.joined(Holes.around(points, eps, self.dimension))
-        return Domain(self.lower, self.upper, self.grids, self.one_hot, self.A, self.b, holes)
+        exclusions = self.exclusions.joined(ExclusionBoxes.around(points, eps, self.dimension))
+        return Domain(self.lower, self.upper, self.grids, self.one_hot, self.A, self.b, exclusions)
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 (hex) of ends, grids, groups, rows and holes; equal for equal domains."""
+        """SHA-256 (hex) of ends, grids, groups, rows and exclusions; equal for equal domains."""
         return storage.domain_fingerprint(self)
 
     def to_dict(self) -> dict[str, Any]:
@@ -353,19 +355,21 @@ def _checked_rows(
     return matrix, right
 
 
-def _checked_holes(
-    holes: object, lower: FloatArray, upper: FloatArray, grids: tuple[Grid | None, ...]
-) -> Holes:
-    """Return the holes that exclude something, sorted, so that equal sets have equal holes."""
-    if holes is None:
-        return Holes.none(lower.size)
-    if not isinstance(holes, Holes) or holes.dimension != lower.size:
+def _checked_exclusions(
+    exclusions: object, lower: FloatArray, upper: FloatArray, grids: tuple[Grid | None, ...]
+) -> ExclusionBoxes:
+    """Return the exclusions that meet the box, sorted, so that equal sets are equal arrays."""
+    if exclusions is None:
+        return ExclusionBoxes.none(lower.size)
+    if not isinstance(exclusions, ExclusionBoxes) or exclusions.dimension != lower.size:
+        got = repr(exclusions)
+        if isinstance(exclusions, ExclusionBoxes):
+            got = f"one of {exclusions.dimension}"
         raise InputError(
-            f"holes must be a Holes object of {lower.size} dimensions; got "
-            f"{f'one of {holes.dimension}' if isinstance(holes, Holes) else repr(holes)}; "
-            "make one with Holes(lower, upper), or use Domain.away_from."
+            f"exclusions must be an ExclusionBoxes object of {lower.size} dimensions; got {got}; "
+            "make one with ExclusionBoxes(lower, upper), or use Domain.away_from."
         )
-    if not len(holes):
-        return holes
-    ordered = holes[holes.meeting(lower[None, :], upper[None, :])[0]].in_order()
-    return ordered[HoleFaces.of(ordered, grids).hold_a_value]
+    if not len(exclusions):
+        return exclusions
+    ordered = exclusions[exclusions.meeting(lower[None, :], upper[None, :])[0]].in_order()
+    return ordered[ExclusionFaces.of(ordered, grids).hold_a_value]

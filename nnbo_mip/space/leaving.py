@@ -1,12 +1,12 @@
-r"""The admissible point near a point that lies in a hole.
+r"""The admissible point near a point that lies in an exclusion.
 
-What a hole leaves of a box is covered by pieces beside its faces (`hole_faces`), and the
-point of a piece nearest to x is found as in a domain without holes. Pieces wait in order of
+What an exclusion leaves of a box is covered by pieces beside its faces (`exclusion_faces`), and the
+point of a piece nearest to x is found as in a domain without exclusions. Pieces wait in order of
 
     sum_j |x'_j - x_j| / (u_j - l_j)  +  number of groups that change their level,
 
-so that the first one whose nearest point lies in no hole ends the search. Where many holes
-overlap, that may take long: after a number of pieces the search goes depth first.
+so that the first one whose nearest point lies in no exclusion ends the search. Where many
+exclusions overlap, that may take long: after a number of pieces the search goes depth first.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.space.repairing import repair_solid, round_to_domain
+from nnbo_mip.space.repairing import repair_without_exclusions, round_to_domain
 
 if TYPE_CHECKING:
     from nnbo_mip.space.domain import Domain
@@ -42,7 +42,7 @@ class _Piece:
     point: FloatArray = field(compare=False)
 
 
-def leave_holes(domain: Domain, x: FloatArray) -> FloatArray | None:
+def leave_exclusions(domain: Domain, x: FloatArray) -> FloatArray | None:
     """Return an admissible point (d,) near x (d,), which is rounded to the domain; or None."""
     if domain.admissible(x)[0]:
         return x
@@ -88,26 +88,27 @@ class _Search:
                 heapq.heappush(self.pieces, piece)
 
     def split(self, piece: _Piece) -> None:
-        """Add the pieces beside the hole that holds the piece's nearest point."""
+        """Add the pieces beside the exclusion that holds the piece's nearest point."""
         domain = self.domain
-        inside = domain.holes.containing(piece.point[None, :])[0]
+        inside = domain.exclusions.containing(piece.point[None, :])[0]
         if not inside.any():
             return  # rows or grids keep this piece's point out
-        hole = int(inside.argmax())
+        exclusion = int(inside.argmax())
         # The coordinate that would have to move farthest comes first.
         out = np.minimum(
-            piece.point - domain.holes.lower[hole], domain.holes.upper[hole] - piece.point
+            piece.point - domain.exclusions.lower[exclusion],
+            domain.exclusions.upper[exclusion] - piece.point,
         )
         order = np.argsort(-out / self._unit, kind="stable")
-        lower, upper, _ = domain.hole_faces.pieces(
-            piece.lower[None, :], piece.upper[None, :], np.array([hole]), order[None, :]
+        lower, upper, _ = domain.exclusion_faces.pieces(
+            piece.lower[None, :], piece.upper[None, :], np.array([exclusion]), order[None, :]
         )
         self.add(lower, upper)
 
     def _nearest(self, lower: FloatArray, upper: FloatArray) -> FloatArray | None:
-        part = self.domain.solid.restrict(lower, upper)
+        part = self.domain.without_exclusions.restrict(lower, upper)
         if self.domain.b.size:
-            return repair_solid(part, self.x)
+            return repair_without_exclusions(part, self.x)
         return round_to_domain(part, self.x)
 
     def _distance(self, point: FloatArray) -> float:

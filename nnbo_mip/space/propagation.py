@@ -12,8 +12,8 @@ an admissible point has ``a_j x_j <= limit - (T - t_j)``, hence
 and a box with ``T > limit`` holds none. The float64 error of the residual is bounded and
 added, and the quotient is moved outwards by more than its own, so every cut is true in
 real arithmetic. Grids then round inwards, and one-hot groups follow their logic. A box that
-lies within a hole holds no point, and one that a hole covers in all coordinates but one ends
-at its face there.
+lies within an exclusion holds no point, and one that an exclusion covers in all coordinates but one
+ends at its face there.
 
 References
 ----------
@@ -41,7 +41,7 @@ MAX_ROUNDS = 4
 """Rounds over all rows; the gain of further ones shrinks geometrically."""
 
 MAX_HOLE_ROUNDS = 16
-"""Rounds over all holes: one that was cut off can bare the next."""
+"""Rounds over all exclusions: one that was cut off can bare the next."""
 
 WORTHWHILE = 1e-3
 """A box of which a round shortens no side by this fraction is left alone from then on."""
@@ -74,10 +74,10 @@ def tighten(
 
 
 def _propagate(domain: Domain, low: FloatArray, high: FloatArray, feasible: BoolArray) -> None:
-    """Run rounds of row, grid, one-hot and hole propagation in place."""
+    """Run rounds of row, grid, one-hot and exclusion propagation in place."""
     _round_to_grids(domain, range(domain.dimension), low, high, feasible)
     _apply_groups(domain, low, high, feasible)
-    _apply_holes(domain, low, high, feasible)
+    _apply_exclusions(domain, low, high, feasible)
     active = np.flatnonzero(feasible)
     for _ in range(MAX_ROUNDS if domain.b.size else 0):
         if not active.size:
@@ -87,7 +87,7 @@ def _propagate(domain: Domain, low: FloatArray, high: FloatArray, feasible: Bool
         for row, limit in zip(domain.A, domain.row_limit, strict=True):
             _apply_row(domain, row, float(limit), lower, upper, holds)
         _apply_groups(domain, lower, upper, holds)
-        _apply_holes(domain, lower, upper, holds)
+        _apply_exclusions(domain, lower, upper, holds)
         low[active], high[active], feasible[active] = lower, upper, holds
         shortened = (upper - lower < (1.0 - WORTHWHILE) * before).any(axis=1)
         active = active[shortened & holds]
@@ -163,11 +163,13 @@ def _apply_groups(domain: Domain, low: FloatArray, high: FloatArray, feasible: B
         high[:, members] = possible
 
 
-def _apply_holes(domain: Domain, low: FloatArray, high: FloatArray, feasible: BoolArray) -> None:
-    """Cut off holes, until none is left that covers a box in all coordinates but one."""
-    if not len(domain.holes):
+def _apply_exclusions(
+    domain: Domain, low: FloatArray, high: FloatArray, feasible: BoolArray
+) -> None:
+    """Cut off exclusions, until none is left that covers a box in all coordinates but one."""
+    if not len(domain.exclusions):
         return
     for _ in range(MAX_HOLE_ROUNDS):
-        if not domain.hole_faces.shrink(low, high, feasible):
+        if not domain.exclusion_faces.shrink(low, high, feasible):
             return
         _apply_groups(domain, low, high, feasible)

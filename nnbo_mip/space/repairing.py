@@ -37,15 +37,15 @@ def repair(domain: Domain, x: npt.ArrayLike) -> FloatArray | None:
         raise InputError(
             f"x must have {domain.dimension} coordinates; got {target.size}; pass them all."
         )
-    if len(domain.holes):
-        from nnbo_mip.space.leaving import leave_holes
+    if len(domain.exclusions):
+        from nnbo_mip.space.leaving import leave_exclusions
 
-        return leave_holes(domain, round_to_domain(domain, target))
-    return repair_solid(domain, target)
+        return leave_exclusions(domain, round_to_domain(domain, target))
+    return repair_without_exclusions(domain, target)
 
 
-def repair_solid(domain: Domain, target: FloatArray) -> FloatArray | None:
-    """Do what `repair` does for a domain without holes, given a finite target (d,)."""
+def repair_without_exclusions(domain: Domain, target: FloatArray) -> FloatArray | None:
+    """Do what `repair` does for a domain without exclusions, given a finite target (d,)."""
     rounded = round_to_domain(domain, target)
     if domain.admissible(rounded)[0]:
         return rounded

@@ -4,8 +4,8 @@ Uniform means: continuous coordinates by volume (within the equalities, where th
 any), grids and groups by counting. Without rows, coordinates are independent. With rows,
 points of the tightened box are drawn and kept if admissible, which is exactly uniform;
 where too few are kept, or equalities leave no volume, random walks take over (`walk`),
-uniform in the limit. Points in holes are drawn again; where holes leave too little of a
-domain without equalities for that, what they leave is cut into boxes (`hole_free`).
+uniform in the limit. Points in exclusions are drawn again; where exclusions leave too little of a
+domain without equalities for that, what they leave is cut into boxes (`exclusion_free`).
 
 Who has little time passes `stop`, which is asked between batches and between steps of the walks.
 Points are the same as without it until it answers that time is up.
@@ -20,7 +20,7 @@ import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError
-from nnbo_mip.space.hole_free import hole_free_boxes, sizes
+from nnbo_mip.space.exclusion_free import exclusion_free_boxes, sizes
 from nnbo_mip.space.interior import find_start
 from nnbo_mip.space.repairing import corrected
 from nnbo_mip.space.rows import RowSystem, separated
@@ -41,8 +41,8 @@ CHAINS = 1024
 MAX_WALKS = 5
 """Rounds of walks; a chain whose last digits cannot be mended is walked again."""
 
-MAX_ROUNDS_PAST_HOLES = 64
-"""Rounds of samples of a domain with rows, of which those in holes are thrown away."""
+MAX_ROUNDS_PAST_EXCLUSIONS = 64
+"""Rounds of samples of a domain with rows, of which those in exclusions are thrown away."""
 
 LEAST_DRAWN = 64
 
@@ -66,12 +66,12 @@ def sample(domain: Domain, n: int, rng: np.random.Generator, stop: Stop = never)
     lower, upper, feasible = domain.tighten(domain.lower, domain.upper)
     if not feasible:
         raise _empty("no point satisfies")
-    if len(domain.holes):
-        return _sample_past_holes(domain, lower, upper, n, rng, stop)
-    return _sample_solid(domain, lower, upper, n, rng, stop)
+    if len(domain.exclusions):
+        return _sample_past_exclusions(domain, lower, upper, n, rng, stop)
+    return _sample_without_exclusions(domain, lower, upper, n, rng, stop)
 
 
-def _sample_solid(
+def _sample_without_exclusions(
     domain: Domain,
     lower: FloatArray,
     upper: FloatArray,
@@ -79,7 +79,7 @@ def _sample_solid(
     rng: np.random.Generator,
     stop: Stop,
 ) -> FloatArray:
-    """Sample a domain without holes whose box has been tightened."""
+    """Sample a domain without exclusions whose box has been tightened."""
     if not domain.b.size:
         return product_sample(domain, lower, upper, n, rng)
     rows = separated(domain.A, domain.b, domain.row_slack)
@@ -98,7 +98,7 @@ def _are_enough(kept: FloatArray, n: int, stop: Stop) -> bool:
     return len(kept) == n or (len(kept) > 0 and stop())
 
 
-def _sample_past_holes(
+def _sample_past_exclusions(
     domain: Domain,
     lower: FloatArray,
     upper: FloatArray,
@@ -106,19 +106,21 @@ def _sample_past_holes(
     rng: np.random.Generator,
     stop: Stop,
 ) -> FloatArray:
-    """Sample a domain with holes whose box has been tightened."""
+    """Sample a domain with exclusions whose box has been tightened."""
     if not domain.b.size:
         kept = _rejection_sample(domain, lower, upper, n, rng, stop)
         return kept if _are_enough(kept, n, stop) else _sample_boxes(domain, n, rng)
-    solid = domain.solid.restrict(lower, upper)
-    ends = solid.tighten(lower, upper)[:2]
-    kept = _outside(domain, lambda count: _sample_solid(solid, *ends, count, rng, stop), n, stop)
+    relaxed = domain.without_exclusions.restrict(lower, upper)
+    ends = relaxed.tighten(lower, upper)[:2]
+    kept = _outside(
+        domain, lambda count: _sample_without_exclusions(relaxed, *ends, count, rng, stop), n, stop
+    )
     continuous = np.array([grid is None for grid in domain.grids])
     rows = separated(domain.A, domain.b, domain.row_slack)
     if not _are_enough(kept, n, stop) and not rows.A_eq[:, continuous].any():
         kept = _outside(domain, lambda count: _sample_boxes(domain, count, rng), n, stop)
     if not _are_enough(kept, n, stop):
-        raise _empty("too few were found outside the holes that satisfy")
+        raise _empty("too few were found outside the exclusions that satisfy")
     return kept
 
 
@@ -126,7 +128,7 @@ def _outside(domain: Domain, draw: Callable[[int], FloatArray], n: int, stop: St
     """Draw until n points are admissible, or for some rounds: (at most n, d)."""
     found = [np.empty((0, domain.dimension))]
     missing = n
-    for done in range(MAX_ROUNDS_PAST_HOLES):
+    for done in range(MAX_ROUNDS_PAST_EXCLUSIONS):
         if not missing or (done and stop()):
             break
         drawn = draw(max(missing, LEAST_DRAWN))
@@ -136,13 +138,13 @@ def _outside(domain: Domain, draw: Callable[[int], FloatArray], n: int, stop: St
 
 
 def _sample_boxes(domain: Domain, n: int, rng: np.random.Generator) -> FloatArray:
-    """Sample the boxes that holes leave of a domain; its rows only shrink them."""
-    lower, upper, complete = hole_free_boxes(domain)
+    """Sample the boxes that exclusions leave of a domain; its rows only shrink them."""
+    lower, upper, complete = exclusion_free_boxes(domain)
     if not len(lower):
-        raise _empty("no point lies outside the holes and satisfies")
+        raise _empty("no point lies outside the exclusions and satisfies")
     if not complete:
         raise _empty(
-            "the holes leave so little in so many parts that none was found that satisfies"
+            "the exclusions leave so little in so many parts that none was found that satisfies"
         )
     share = sizes(domain, lower, upper)
     counts = rng.multinomial(n, share / share.sum())
@@ -187,7 +189,7 @@ def _rejection_sample(
 ) -> FloatArray:
     """Return up to n points, fewer where rejection would take too long."""
     kept = [np.empty((0, domain.dimension))]
-    most = MAX_DRAWS // max(1, len(domain.holes))  # each of which costs a comparison a draw
+    most = MAX_DRAWS // max(1, len(domain.exclusions))  # each of which costs a comparison a draw
     found = drawn = 0
     while found < n and not (drawn and stop()):
         batch = product_sample(domain, lower, upper, BATCH, rng)

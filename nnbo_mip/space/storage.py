@@ -18,8 +18,8 @@ from nnbo_mip.core.arrays import as_floats
 from nnbo_mip.core.errors import FileFormatError, InputError
 from nnbo_mip.space.abstract import Dimension
 from nnbo_mip.space.dimensions import Categorical, Integer, Real
+from nnbo_mip.space.exclusions import ExclusionBoxes
 from nnbo_mip.space.grid import Grid
-from nnbo_mip.space.holes import Holes
 
 if TYPE_CHECKING:
     from nnbo_mip.space.constraints import LinearConstraint, Term
@@ -38,7 +38,7 @@ KINDS: dict[str, tuple[type[Real | Integer | Categorical], tuple[str, ...]]] = {
 
 
 def domain_to_dict(domain: Domain) -> dict[str, Any]:
-    """Return the JSON-able description of a domain; holes are named where there are any."""
+    """Return the JSON-able description of a domain; exclusions are named where there are any."""
     data: dict[str, Any] = {
         "format": DOMAIN_FORMAT,
         "version": VERSION,
@@ -49,10 +49,10 @@ def domain_to_dict(domain: Domain) -> dict[str, Any]:
         "A": domain.A.tolist(),
         "b": domain.b.tolist(),
     }
-    if len(domain.holes):
+    if len(domain.exclusions):
         data["holes"] = {
-            "lower": domain.holes.lower.tolist(),
-            "upper": domain.holes.upper.tolist(),
+            "lower": domain.exclusions.lower.tolist(),
+            "upper": domain.exclusions.upper.tolist(),
         }
     return data
 
@@ -79,23 +79,23 @@ def domain_from_dict(data: Mapping[str, Any]) -> Domain:
             groups,
             [numbers(row, "A") for row in items(data["A"], "A")],
             numbers(data["b"], "b"),
-            _holes_from_dict(data["holes"]) if "holes" in data else None,
+            _exclusions_from_dict(data["holes"]) if "holes" in data else None,
         )
     except InputError as error:
         raise FileFormatError(f"the stored domain is not valid: {error}") from error
 
 
-def _holes_from_dict(data: object) -> Holes:
+def _exclusions_from_dict(data: object) -> ExclusionBoxes:
     stored = check_keys(data, {"lower", "upper"})
     lower, upper = (
         as_floats([numbers(row, "holes") for row in items(stored[end], "holes")], "holes")
         for end in ("lower", "upper")
     )
-    return Holes(lower, upper)
+    return ExclusionBoxes(lower, upper)
 
 
 def domain_fingerprint(domain: Domain) -> str:
-    """Hash ends, grids, groups, rows and any holes; counts separate the parts."""
+    """Hash ends, grids, groups, rows and any exclusions; counts separate the parts."""
     digest = hashlib.sha256(b"nnbo_mip.domain/1")
     _hash_floats(digest, domain.lower)
     _hash_floats(digest, domain.upper)
@@ -111,10 +111,10 @@ def domain_fingerprint(domain: Domain) -> str:
     digest.update(repr(domain.one_hot).encode())
     _hash_floats(digest, domain.A)
     _hash_floats(digest, domain.b)
-    if len(domain.holes):
+    if len(domain.exclusions):
         digest.update(b"holes;")
-        _hash_floats(digest, domain.holes.lower)
-        _hash_floats(digest, domain.holes.upper)
+        _hash_floats(digest, domain.exclusions.lower)
+        _hash_floats(digest, domain.exclusions.upper)
     return digest.hexdigest()
 
 

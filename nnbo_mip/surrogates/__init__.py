@@ -10,7 +10,7 @@ name. To be maximized with a proof, the belief says how it is read (`Belief.post
 
 members             return a `MemberBelief` of a `Stack`: nothing else is needed
 std is an output    let `network` return outputs ``mean`` and ``std``: nothing else is needed
-any other std       let `posterior` return a form of `nnbo_mip.scores`, such as `QuadraticReadout`
+any other std       let `posterior` return a form of `nnbo_mip.scores`, such as `QuadraticPosterior`
 
 `tests/surrogates/plug_ins.py` has an example of the last two, and
 `nnbo_mip.testing.surrogate_contract` the tests that yours inherits.
@@ -21,8 +21,8 @@ from __future__ import annotations
 from nnbo_mip.surrogates.base.abstract import (
     Belief,
     Capability,
-    Local,
     Surrogate,
+    ValueGradient,
     check_scale,
 )
 from nnbo_mip.surrogates.base.families import registry
@@ -34,12 +34,12 @@ from nnbo_mip.surrogates.ensembles.stack import Stack
 __all__ = [
     "Belief",
     "Capability",
-    "Local",
     "MemberBelief",
     "Observations",
     "Stack",
     "Standardization",
     "Surrogate",
+    "ValueGradient",
     "available",
     "check_scale",
     "create",

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy.special import expit, ndtri
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, check_scale
+from nnbo_mip.surrogates.base.abstract import Belief, Capability, ValueGradient, check_scale
 from nnbo_mip.surrogates.base.mixture import Mixture, MixtureSlopes
 
 ALL = frozenset(
@@ -31,7 +31,7 @@ class AnalyticBelief(Belief):
     """``mean = sum_i sin(1.3 x_i + i)`` and ``std = scale (0.1 + 0.5 |x|^2 / d)``.
 
     Members and draws are ``mean + z std``, with z the normal quantiles of equal shares, made
-    to have mean 0 and deviation 1, and with z random and normal.
+    to have mean 0 and standard deviation 1, and with z random and normal.
 
     The mixture has two components of weights ``w = 0.5 + 0.3 sin(2 x_1)`` and 1 - w, of the
     means ``mean + 0.6 std sqrt((1 - w) / w)`` and ``mean - 0.6 std sqrt(w / (1 - w))`` and of
@@ -126,11 +126,11 @@ class AnalyticBelief(Belief):
         z = 0.6 * np.column_stack([np.sqrt((1.0 - w) / w), -np.sqrt(w / (1.0 - w))])
         return np.column_stack([w, 1.0 - w]), z, 0.6 * np.cos(2.0 * points[:, 0])
 
-    def differentiate(self, X: npt.ArrayLike) -> Local:
+    def differentiate(self, X: npt.ArrayLike) -> ValueGradient:
         """Return mean, std and their gradients."""
         return self._of(Capability.GRADIENT, X)
 
-    def _of(self, needed: Capability, X: npt.ArrayLike) -> Local:
+    def _of(self, needed: Capability, X: npt.ArrayLike) -> ValueGradient:
         """Return everything there is at points, to whoever asks for what is offered."""
         if needed not in self.offered:
             raise self._lacks(needed)
@@ -141,8 +141,8 @@ class AnalyticBelief(Belief):
         std_slope = self.scale * points / self.d
         if self.is_draw:
             moved, moved_slope = mean + self.offset * std, slope + self.offset * std_slope
-            return Local(moved, np.zeros(len(points)), moved_slope, np.zeros_like(points))
-        return Local(mean, std, slope, std_slope)
+            return ValueGradient(moved, np.zeros(len(points)), moved_slope, np.zeros_like(points))
+        return ValueGradient(mean, std, slope, std_slope)
 
     def ratio(self, X: npt.ArrayLike) -> FloatArray:
         """Return the logistic function of the mean (n,), a share of 1 being good."""

@@ -54,7 +54,7 @@ class CriterionContract(abc.ABC):
             "integers": Domain([-1.0, -0.75], [1.0, 1.0], grids),
             "categories": Domain([0.0, 0.0], [1.0, 1.0], one_hot=[(0, 1)]),
             "rows": Domain([-1.0, -0.75], [0.5, 1.0], A=A, b=b),
-            "holes": box.away_from([[-0.5, 0.0], [0.3, 0.4]], 0.5),
+            "exclusions": box.away_from([[-0.5, 0.0], [0.3, 0.4]], 0.5),
             "a point": Domain([0.25, -0.5], [0.25, -0.5]),
         }
 
@@ -96,7 +96,9 @@ class CriterionContract(abc.ABC):
 
     # -- what it chooses ----------------------------------------------------------------
 
-    @pytest.mark.parametrize("kind", ["box", "integers", "categories", "rows", "holes", "a point"])
+    @pytest.mark.parametrize(
+        "kind", ["box", "integers", "categories", "rows", "exclusions", "a point"]
+    )
     def test_the_point_is_admissible_and_nothing_is_claimed(self, kind: str) -> None:
         domain = self.domains()[kind]
         proposal = self._proposed(domain)

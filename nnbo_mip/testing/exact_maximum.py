@@ -93,7 +93,7 @@ def exact_maximum(
     d = domain.dimension
     inputs = [[int(i == j) for i in range(d + 1)] for j in range(d)]
     search = _Search([_scaled(affine) for affine in (*network.layers, network.head)], budget)
-    for part in _parts_without_holes(domain, budget):
+    for part in _parts_without_exclusions(domain, budget):
         for fixed in _discrete_choices(part, budget):
             cell = _polytope(part, fixed, search)
             if cell:
@@ -240,13 +240,15 @@ def _compose(affine: _ScaledAffine, sources: list[Source]) -> tuple[list[Form], 
     return result, total
 
 
-def _parts_without_holes(domain: Domain, budget: int) -> list[Domain]:
-    """Return domains that cover the admissible points: a side of a face for every hole.
+def _parts_without_exclusions(domain: Domain, budget: int) -> list[Domain]:
+    """Return domains that cover the admissible points: a side of a face for every exclusion.
 
     They overlap, and are as many as there are combinations of faces.
     """
-    parts = [domain.solid]
-    for low, high in zip(domain.holes.lower.tolist(), domain.holes.upper.tolist(), strict=True):
+    parts = [domain.without_exclusions]
+    for low, high in zip(
+        domain.exclusions.lower.tolist(), domain.exclusions.upper.tolist(), strict=True
+    ):
         cut: list[Domain] = []
         for part in parts:
             ends = zip(part.lower.tolist(), part.upper.tolist(), low, high, strict=True)
@@ -257,7 +259,7 @@ def _parts_without_holes(domain: Domain, budget: int) -> list[Domain]:
                 cut += _beside(part, j, -math.inf, low[j]) + _beside(part, j, high[j], math.inf)
         parts = cut
         if len(parts) > budget:
-            raise TooLargeError(f"the holes leave more than {budget} parts; raise `budget`.")
+            raise TooLargeError(f"the exclusions leave more than {budget} parts; raise `budget`.")
     return parts
 
 

@@ -38,7 +38,7 @@ SECONDS = 20.0
 """Wall time of one search; what takes longer must end by then."""
 
 READOUT_ERROR = 1e-9
-"""Readouts equal beliefs up to rounding: the value of a prover is that of the readout."""
+"""Posteriors equal beliefs up to rounding: the value of a prover is that of the posterior."""
 
 DOMAINS = {
     "a box": Domain([-1.0, -1.0], [1.0, 1.0]),
@@ -48,8 +48,8 @@ DOMAINS = {
     "a row": Domain([-1.0, -1.0], [1.0, 1.0], A=[[1.0, 1.0]], b=[-0.4]),
     "an equality": Domain([-1.0, -1.0], [1.0, 1.0], A=[[1.0, 2.0], [-1.0, -2.0]], b=[0.3, -0.3]),
     "a trust region": Domain([-1.0, -1.0], [1.0, 1.0]).restrict([0.2, -0.7], [0.21, 0.1]),
-    "holes": Domain([-1.0, -1.0], [1.0, 1.0]).away_from([[0.9, 0.8], [-0.8, 0.9]], 0.4),
-    "holes among integers": Domain(
+    "exclusions": Domain([-1.0, -1.0], [1.0, 1.0]).away_from([[0.9, 0.8], [-0.8, 0.9]], 0.4),
+    "exclusions among integers": Domain(
         [-1.0, -1.0], [1.0, 1.0], [Grid.uniform(-1.0, 0.25, 9), None]
     ).away_from([[0.0, 0.0]], 0.3),
     "a degenerate side": Domain([0.25, -1.0], [0.25, 1.0]),
@@ -133,7 +133,7 @@ class MaximizerContract(Contract):
             Domain([0.0, 0.0], [1.0, 1.0], [Grid.uniform(0.0, 1.0, 2)] * 2, A=[[1.0, 1.0]], b=[-1]),
             Domain([-1.0, -1.0], [1.0, 1.0]).away_from([[0.0, 0.0]], 1.5),
         ],
-        ids=["rows", "rows over integers", "holes"],
+        ids=["rows", "rows over integers", "exclusions"],
     )
     def test_where_nothing_is_admissible_nothing_is_proposed(self, domain: Domain) -> None:
         target = self.target(domain, "ucb")
@@ -199,7 +199,7 @@ class MaximizerContract(Contract):
     @needs("evaluations")
     @pytest.mark.parametrize("most", [1, 7, 300])
     def test_evaluations_are_counted_and_limited(self, most: int) -> None:
-        for where in ("a box", "integers", "a row", "holes"):
+        for where in ("a box", "integers", "a row", "exclusions"):
             target = self.target(DOMAINS[where], "ei")
             if not self.refuses(target, evaluations=most):
                 proposal = self.run(target, evaluations=most)
@@ -226,7 +226,7 @@ class MaximizerContract(Contract):
 
     @pytest.mark.parametrize(
         ("ability", "where"),
-        [("integers", "integers"), ("constraints", "a row"), ("holes", "holes")],
+        [("integers", "integers"), ("constraints", "a row"), ("exclusions", "exclusions")],
     )
     def test_what_it_says_that_it_does_not_respect_is_refused(
         self, ability: str, where: str

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from nnbo_mip.acquisitions import Acquisition, Evidence, Head, Trend
+from nnbo_mip.acquisitions import Acquisition, Context, Head, Trend
 from nnbo_mip.acquisitions.ei import Ei
 from nnbo_mip.acquisitions.mean import Mean
 from nnbo_mip.core.arrays import FloatArray
@@ -85,8 +85,8 @@ class Patched(Ei):
 
     kind: ClassVar[type[Head]] = ExpectedImprovement
 
-    def head(self, belief: Belief, evidence: Evidence) -> Head:
-        return self.kind(evidence.incumbent(self.incumbent))  # type: ignore[call-arg]
+    def head(self, belief: Belief, context: Context) -> Head:
+        return self.kind(context.incumbent(self.incumbent))  # type: ignore[call-arg]
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Nameless(Mean):
 class Curious(Mean):
     """Reads the std and does not say so."""
 
-    def head(self, belief: Belief, evidence: Evidence) -> Head:
+    def head(self, belief: Belief, context: Context) -> Head:
         return LinearHead(1.0, 1.0, called=self.name)
 
 
@@ -122,7 +122,7 @@ class WithoutIncumbent(Acquisition):
     def needs(self) -> frozenset[Capability]:
         return frozenset({Capability.MEAN})
 
-    def head(self, belief: Belief, evidence: Evidence) -> Head:
+    def head(self, belief: Belief, context: Context) -> Head:
         return LinearHead(called=self.name)
 
 
@@ -130,7 +130,7 @@ class WithoutIncumbent(Acquisition):
 class Moody(Mean):
     """Uses global randomness."""
 
-    def head(self, belief: Belief, evidence: Evidence) -> Head:
+    def head(self, belief: Belief, context: Context) -> Head:
         return LinearHead(constant=np.random.random())  # noqa: NPY002 - what is to be caught
 
 
@@ -138,10 +138,10 @@ class Moody(Mean):
 class Greedy(Ei):
     """Writes into the observations."""
 
-    def head(self, belief: Belief, evidence: Evidence) -> Head:
-        if evidence.y is not None:
-            evidence.y[:] = 0.0
-        return super().head(belief, evidence)
+    def head(self, belief: Belief, context: Context) -> Head:
+        if context.y is not None:
+            context.y[:] = 0.0
+        return super().head(belief, context)
 
 
 class TestASoundPlugIn(AcquisitionContract):

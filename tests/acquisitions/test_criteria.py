@@ -91,9 +91,9 @@ def test_the_place_of_a_known_optimum_is_found(kind: type[Criterion]) -> None:
 def test_targets_take_turns() -> None:
     X, made = np.array([[-1.0], [1.0]]), GpCl(levels=(0.1, 0.5))
     belief = nm.surrogates.create("brvfl", n_hidden=5, seed=0).fit(X, [0.0, 2.0])
-    from nnbo_mip.acquisitions import Evidence
+    from nnbo_mip.acquisitions import Context
 
-    goals = [made.goal(Evidence.of(belief, X, [0.0, 2.0], None, step)) for step in range(3)]
+    goals = [made.goal(Context.of(belief, X, [0.0, 2.0], None, step)) for step in range(3)]
     assert goals == pytest.approx([2.2, 3.0, 2.2])
 
 

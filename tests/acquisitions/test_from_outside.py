@@ -11,7 +11,7 @@ import pytest
 
 import nnbo_mip as nm
 from nnbo_mip.acquisitions.base.abstract import Acquisition
-from nnbo_mip.acquisitions.base.evidence import Evidence
+from nnbo_mip.acquisitions.base.context import Context
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.surrogates.base.abstract import Belief, Capability
 
@@ -31,7 +31,7 @@ class Std(Acquisition):
         """A standard deviation."""
         return frozenset({Capability.MEAN, Capability.STD})
 
-    def head(self, belief: Belief, evidence: Evidence) -> LinearHead:
+    def head(self, belief: Belief, context: Context) -> LinearHead:
         """Return the head ``std``."""
         return LinearHead(0.0, 1.0, called=self.name)
 

@@ -142,7 +142,7 @@ class Maker:
         empty = nm.Space([nm.Real("a", -1.0, 1.0), nm.Integer("n", -2, 3)], [above])
         self.claim("network_infeasible", network, empty, output="first")
         domain = nm.Space.box([-1.0, -1.0], [1.0, 1.0]).model().away_from([[0.25, 0.5]], 0.5)
-        self.claim("network_holes", network, domain, output="second", method="boxes")
+        self.claim("network_exclusions", network, domain, output="second", method="boxes")
         wide = [(rng.normal(size=(5, 5)), rng.normal(size=5)), (rng.normal(size=(1, 5)), [0.5])]
         nm.Network.from_layers(wide).save(self.folder / "network_mixed.npz")
         levels = nm.Categorical("kind", ["red", "green", "blue"])

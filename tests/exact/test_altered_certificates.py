@@ -243,7 +243,7 @@ def has_value(case: Case, changed: nm.Certificate, honest: nm.Certificate) -> bo
         return False
     x = np.array([changed.x])
     if changed.head is not None:
-        score = Objective(case.subject.readout, head_from_dict(changed.head)).score(x)[0]
+        score = Objective(case.subject.posterior, head_from_dict(changed.head)).score(x)[0]
     else:
         score = case.subject.objective(changed.output).evaluate(x, 0)[0]
     return abs(float(score) - honest.value) <= 1e-10 * max(1.0, abs(honest.value))

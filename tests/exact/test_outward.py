@@ -20,7 +20,7 @@ from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.logarithms import exponential_above, logarithm_above
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
+from nnbo_mip.scores.posteriors.trees import TreePosterior
 from nnbo_mip.space.domain import Domain
 
 BOX = Domain([-1.0], [1.0])
@@ -119,9 +119,9 @@ def test_bounds_of_constant_trees_lie_above_the_exact_score(name):
         leaves = np.zeros((count, 6))
         leaves[:, [0, 2, 3]] = LEAF
         leaves[:, 4] = values
-        readout = TreeReadout(leaves, np.arange(float(count)), 1.0, "between")
-        problem = HeadProblem(Objective(readout, head), BOX)
-        cells = TreeCells(readout.trees, BOX)
+        posterior = TreePosterior(leaves, np.arange(float(count)), 1.0, "between")
+        problem = HeadProblem(Objective(posterior, head), BOX)
+        cells = TreeCells(posterior.trees, BOX)
         bound = float(TreeScores(problem, cells).bound(*cells.root(), -np.inf).bound[0])
         exact = exact_score(head, [Fraction(v) for v in values.tolist()])
         assert Decimal(bound) >= exact, (case, bound, exact)

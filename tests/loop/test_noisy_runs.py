@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.loop.step.test_sample import observed
 
 import nnbo_mip as nm
 from nnbo_mip.core.errors import ModelWarning
 from nnbo_mip.loop.evaluation import evaluated
 from nnbo_mip.loop.policies.escape import NoEscape, escape_of
 from nnbo_mip.loop.step.doubts import N_CORNERS, NOTHING_LEFT, ONLY_CORNERS, are_corners
-from nnbo_mip.loop.step.sample import Sample
+from nnbo_mip.loop.step.training_set import TrainingSet
 from nnbo_mip.loop.warps.warping import warp_of
 from tests.loop.runs import BOX, bowl, figures, optimizer
-from tests.loop.step.test_sample import observed
 
 GP: dict[str, Any] = {"surrogate": "gp", "maximizer": "lbfgs:weak"}
 
@@ -142,12 +142,12 @@ def test_a_warp_does_not_stretch_gaps_that_noise_makes() -> None:
 
 
 def test_a_learned_noise_is_that_of_all_values_and_of_no_failure() -> None:
-    sample = Sample.of(observed(1.0, None, 2.0), 1, 1.0).with_noise(0.25)
+    sample = TrainingSet.of(observed(1.0, None, 2.0), 1, 1.0).with_noise(0.25)
     assert sample.noise is not None
     assert sample.noise[[0, 2]].tolist() == [0.25, 0.25]
     assert np.isnan(sample.noise[1])
     assert (sample.learned, sample.typical_deviation, sample.is_noisy) == (0.25, 0.25, True)
-    silent = Sample.of(observed(1.0, 2.0, noise=0.0), 1, 1.0)
+    silent = TrainingSet.of(observed(1.0, 2.0, noise=0.0), 1, 1.0)
     assert not silent.is_noisy
 
 

@@ -52,11 +52,11 @@ def test_the_mean_is_in_the_units_that_were_told() -> None:
 
 def test_half_a_band_is_that_of_the_units_told() -> None:
     from nnbo_mip.loop.step.answer import _expected
-    from nnbo_mip.loop.step.sample import Sample
+    from nnbo_mip.loop.step.training_set import TrainingSet
     from nnbo_mip.loop.warps.warping import warp_of
 
     told = -np.array(WILD)
-    sample = Sample(np.array(X)[:, None], told, None, None, np.ones(6, dtype=np.bool_))
+    sample = TrainingSet(np.array(X)[:, None], told, None, None, np.ones(6, dtype=np.bool_))
     warped = sample.warped(warp_of("half_rank"))
     belief = nm.surrogates.create(SURROGATE).fit(warped.X, warped.y)
     worst, _ = _expected(belief, np.array([[0.05]]), warped.outward)

@@ -91,7 +91,7 @@ class Boxed(Heuristic):
     """A plug-in that knows a box and nothing else."""
 
     name: ClassVar[str] = "boxed"
-    abilities: ClassVar[Abilities] = Abilities(integers=False, constraints=False, holes=False)
+    abilities: ClassVar[Abilities] = Abilities(integers=False, constraints=False, exclusions=False)
 
     evaluations: int = 50
 

@@ -96,8 +96,8 @@ def test_walks_end_in_groups_of_which_the_first_are_whole() -> None:
     assert np.array_equal(part, whole[: 2 * CHAINS])
 
 
-def test_rounds_past_holes_end_with_the_clock() -> None:
-    # Half of a sample of the line lie in the hole, so that another one follows.
+def test_rounds_past_exclusions_end_with_the_clock() -> None:
+    # Half of a sample of the line lie in the exclusion, so that another one follows.
     domain = LINE.away_from([[0.0, 0.15]], 0.5)
     whole, part = drawn(domain, CHAINS), drawn(domain, CHAINS, 200)
     assert len(whole) == CHAINS

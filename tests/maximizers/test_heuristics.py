@@ -185,7 +185,7 @@ def test_whole_numbers_and_levels_against_enumeration(
     assert proposal.value >= best - short
 
 
-def test_beside_a_hole_the_best_point_is_on_a_face() -> None:
+def test_beside_a_exclusion_the_best_point_is_on_a_face() -> None:
     asked = target(SQUARE)
     free = run("lbfgs", asked)
     domain = SQUARE.away_from(np.asarray(free.x)[None, :], 0.2)

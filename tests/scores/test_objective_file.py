@@ -1,4 +1,4 @@
-"""Heads, readouts and objectives as data and as files."""
+"""Heads, posteriors and objectives as data and as files."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.posteriors.readouts import QuadraticReadout, SmoothReadout
-from nnbo_mip.scores.storage import head_from_dict, head_to_dict, readout_to_dict
+from nnbo_mip.scores.posteriors.compiled import QuadraticPosterior, SmoothPosterior
+from nnbo_mip.scores.storage import head_from_dict, head_to_dict, posterior_to_dict
 from tests.exact.heads.random_heads import (
     MEMBER_HEADS,
     MOMENT_HEADS,
-    READOUTS,
+    POSTERIORS,
     head_of,
     heads_on,
-    random_readout,
+    random_posterior,
 )
 
 
 def objective(kind: str, name: str = "ei", seed: int = 3) -> Objective:
-    readout = random_readout(kind, np.random.default_rng(seed), 2, (4, 3))
-    return Objective(readout, head_of(name, 0.5))
+    posterior = random_posterior(kind, np.random.default_rng(seed), 2, (4, 3))
+    return Objective(posterior, head_of(name, 0.5))
 
 
 @pytest.mark.parametrize("name", [*MOMENT_HEADS, *MEMBER_HEADS])
@@ -39,10 +39,10 @@ def test_a_head_comes_back_from_json(name: str) -> None:
     assert head_from_dict(json.loads(json.dumps(head_to_dict(head)))) == head
 
 
-@pytest.mark.parametrize("kind", READOUTS)
+@pytest.mark.parametrize("kind", POSTERIORS)
 def test_an_objective_comes_back_from_its_file(kind: str, tmp_path: Path) -> None:
     points = np.random.default_rng(1).uniform(-1.0, 1.0, (5, 2))
-    for name in heads_on(objective(kind).readout):
+    for name in heads_on(objective(kind).posterior):
         before = objective(kind, name)
         before.save(tmp_path / "objective.npz")
         after = Objective.load(tmp_path / "objective.npz")
@@ -76,26 +76,28 @@ def test_a_head_of_somebody_else_is_not_stored() -> None:
         head_to_dict(Mine())
 
 
-def test_a_fingerprint_tells_networks_readouts_and_heads_apart() -> None:
+def test_a_fingerprint_tells_networks_posteriors_and_heads_apart() -> None:
     first = objective("quadratic")
-    assert isinstance(first.readout, QuadraticReadout)
-    head, network, root = first.head, first.readout.network, first.readout.root
+    assert isinstance(first.posterior, QuadraticPosterior)
+    head, network, root = first.head, first.posterior.network, first.posterior.root
     assert isinstance(head, ExpectedImprovement)
     others = [
-        Objective(first.readout, replace(head, threshold=math.nextafter(0.5, 1.0))),
-        Objective(first.readout, replace(head, log=True)),
-        Objective(first.readout, ProbabilityOfImprovement(head.threshold)),
-        Objective(QuadraticReadout(network, root, first.readout.noise + 1e-12), head),
-        Objective(QuadraticReadout(network, np.nextafter(root, 9.0), first.readout.noise), head),
+        Objective(first.posterior, replace(head, threshold=math.nextafter(0.5, 1.0))),
+        Objective(first.posterior, replace(head, log=True)),
+        Objective(first.posterior, ProbabilityOfImprovement(head.threshold)),
+        Objective(QuadraticPosterior(network, root, first.posterior.noise + 1e-12), head),
+        Objective(
+            QuadraticPosterior(network, np.nextafter(root, 9.0), first.posterior.noise), head
+        ),
         objective("quadratic", seed=4),
     ]
     assert len({first.fingerprint, *(other.fingerprint for other in others)}) == 7
-    again = Objective(QuadraticReadout(network, root.copy(), first.readout.noise), head)
+    again = Objective(QuadraticPosterior(network, root.copy(), first.posterior.noise), head)
     assert again.fingerprint == first.fingerprint
 
 
-def test_a_readout_names_its_matrices_by_digest() -> None:
-    data = readout_to_dict(objective("quadratic").readout)
+def test_a_posterior_names_its_matrices_by_digest() -> None:
+    data = posterior_to_dict(objective("quadratic").posterior)
     assert data["kind"] == "quadratic"
     assert len(data["matrices"]["root"]) == 64
 
@@ -131,7 +133,7 @@ def set_number(name: str, value: Any) -> Any:
 )
 def test_a_damaged_file_is_refused(change: Any, tmp_path: Path) -> None:
     path = tmp_path / "objective.npz"
-    assert isinstance(objective("smooth").readout, SmoothReadout)
+    assert isinstance(objective("smooth").posterior, SmoothPosterior)
     objective("smooth").save(path)
     rewritten(path, change)
     with pytest.raises(FileFormatError):
@@ -142,7 +144,7 @@ def test_other_files_and_endings_are_refused(tmp_path: Path) -> None:
     one = objective("plain")
     with pytest.raises(InputError, match="npz"):
         one.save(tmp_path / "objective.json")
-    one.readout.network.save(tmp_path / "network.npz")  # type: ignore[attr-defined]
+    one.posterior.network.save(tmp_path / "network.npz")  # type: ignore[attr-defined]
     with pytest.raises(FileFormatError, match="an objective in format"):
         Objective.load(tmp_path / "network.npz")
     (tmp_path / "text.npz").write_text("{}")

@@ -98,11 +98,11 @@ class Weighed(Nets):
         members = self.stack.evaluate(self.check_points(X))[:, :, 0].T
         return np.asarray(np.linalg.norm(members @ self.root.T, axis=1))
 
-    def posterior(self, members: bool = False) -> nm.scores.Readout:
+    def posterior(self, members: bool = False) -> nm.scores.Posterior:
         builder = nm.network.GraphBuilder(self.n_inputs)
         mean, features = self.compiled(builder)
         network = builder.finish({"mean": mean, "feature": features})
-        return nm.scores.QuadraticReadout(network, self.root)
+        return nm.scores.QuadraticPosterior(network, self.root)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from nnbo_mip.core.checks import check_count
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.network.graph.builder import GraphBuilder
 from nnbo_mip.network.graph.graph import Network
-from nnbo_mip.surrogates import Belief, Capability, Local, Observations, Surrogate
+from nnbo_mip.surrogates import Belief, Capability, Observations, Surrogate, ValueGradient
 from nnbo_mip.surrogates.base.abstract import check_scale
 from nnbo_mip.testing.surrogate_contract import SurrogateContract, sample, wave
 
@@ -56,12 +56,12 @@ class PlaneBelief(Belief):
         points = self.check_points(X)
         return np.asarray(self.scale * self.size * np.sqrt(1.0 + np.square(points).sum(axis=1)))
 
-    def differentiate(self, X: npt.ArrayLike) -> Local:
+    def differentiate(self, X: npt.ArrayLike) -> ValueGradient:
         points = self.check_points(X)
         mean, std = self.mean(points), self.std(points)
         slopes = np.broadcast_to(self.slope, points.shape)
         roots = np.sqrt(1.0 + np.square(points).sum(axis=1))
-        return Local(mean, std, slopes, self.scale * self.size * points / roots[:, None])
+        return ValueGradient(mean, std, slopes, self.scale * self.size * points / roots[:, None])
 
     def network(self) -> Network:
         builder = GraphBuilder(self.n_inputs)
@@ -166,12 +166,12 @@ def _mean_of_reduction(self: PlaneBelief, X: Any) -> FloatArray:
     return values + 0.0 * values.max()
 
 
-def _backwards(self: PlaneBelief, X: Any) -> Local:
+def _backwards(self: PlaneBelief, X: Any) -> ValueGradient:
     local = PlaneBelief.differentiate(self, X)
     return replace(local, mean_gradient=-local.mean_gradient)
 
 
-def _flat(self: PlaneBelief, X: Any) -> Local:
+def _flat(self: PlaneBelief, X: Any) -> ValueGradient:
     local = PlaneBelief.differentiate(self, X)
     return replace(local, std_gradient=0.0 * local.std_gradient)
 
@@ -186,14 +186,14 @@ def _anonymous_network(self: PlaneBelief) -> Network:
     return builder.finish({"value": plane})
 
 
-def _with_another_std(self: PlaneBelief, members: bool = False) -> nm.scores.Readout:
+def _with_another_std(self: PlaneBelief, members: bool = False) -> nm.scores.Posterior:
     builder = GraphBuilder(self.n_inputs)
     mean = builder.affine(builder.input, self.slope[None], np.array([self.offset]))
     flat = builder.constant([self.scale * self.size])
-    return nm.scores.PlainReadout(builder.finish({"mean": mean, "std": flat}))
+    return nm.scores.PlainPosterior(builder.finish({"mean": mean, "std": flat}))
 
 
-def _mumbling(self: PlaneBelief, members: bool = False) -> nm.scores.Readout:
+def _mumbling(self: PlaneBelief, members: bool = False) -> nm.scores.Posterior:
     raise UnsupportedError("no")
 
 

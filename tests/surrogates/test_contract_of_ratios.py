@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.surrogates import Capability, Local
+from nnbo_mip.surrogates import Capability, ValueGradient
 from nnbo_mip.surrogates.ratios.estimators.odds import RatioBelief
 from nnbo_mip.surrogates.ratios.tpe import Tpe
 from nnbo_mip.testing.surrogate_contract import SurrogateContract
@@ -39,7 +39,7 @@ def _rounded(self: RatioBelief, X: Any) -> FloatArray:
     return np.round(RatioBelief.ratio(self, X), 1)
 
 
-def _backwards(self: RatioBelief, X: Any) -> Local:
+def _backwards(self: RatioBelief, X: Any) -> ValueGradient:
     local = RatioBelief.differentiate(self, X)
     return replace(local, mean_gradient=-local.mean_gradient)
 

@@ -48,7 +48,7 @@ def test_its_score_is_maximized_with_a_proof_that_is_confirmed(name: str, acquis
     assert found.certificate is not None
     assert found.objective is not None
     np.testing.assert_allclose(
-        found.objective.readout.std(grid), belief.std(grid), rtol=1e-9, atol=1e-12
+        found.objective.posterior.std(grid), belief.std(grid), rtol=1e-9, atol=1e-12
     )
     assert found.certificate.check(found.objective).verdict == "confirmed"
 

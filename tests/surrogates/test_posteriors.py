@@ -10,14 +10,14 @@ import pytest
 import nnbo_mip as nm
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.network.graph.graph import Network
-from nnbo_mip.scores.posteriors.gp_readout import GpReadout
-from nnbo_mip.scores.posteriors.readouts import (
-    MembersReadout,
-    PlainReadout,
-    QuadraticReadout,
-    SmoothReadout,
+from nnbo_mip.scores.posteriors.compiled import (
+    MembersPosterior,
+    PlainPosterior,
+    QuadraticPosterior,
+    SmoothPosterior,
 )
-from nnbo_mip.scores.posteriors.tanh_readouts import TanhFeatures, TanhMembers
+from nnbo_mip.scores.posteriors.process import ProcessPosterior
+from nnbo_mip.scores.posteriors.tanh import TanhFeatures, TanhMembers
 from nnbo_mip.surrogates.base.abstract import Belief, Capability
 
 rng = np.random.default_rng(3)
@@ -32,27 +32,27 @@ def fit(name, **options):
 
 SMALL = {"hidden": (6,), "epochs": 5}
 BELIEFS = {
-    "ensemble": ("deep_ensemble", {**SMALL, "n_members": 3}, MembersReadout),
-    "variance": ("deep_ensemble", {**SMALL, "spread": "variance"}, MembersReadout),
-    "mad": ("deep_ensemble", {**SMALL, "spread": "mad"}, PlainReadout),
-    "noisy": ("deep_ensemble", {**SMALL, "noisy": True}, MembersReadout),
-    "dropout": ("mc_dropout", {**SMALL, "passes": 4}, MembersReadout),
-    "elm": ("elm", {"activation": "relu", "n_members": 4, "n_hidden": 6}, MembersReadout),
-    "ervfl": ("ervfl", {"n_members": 4, "n_hidden": 8}, MembersReadout),
+    "ensemble": ("deep_ensemble", {**SMALL, "n_members": 3}, MembersPosterior),
+    "variance": ("deep_ensemble", {**SMALL, "spread": "variance"}, MembersPosterior),
+    "mad": ("deep_ensemble", {**SMALL, "spread": "mad"}, PlainPosterior),
+    "noisy": ("deep_ensemble", {**SMALL, "noisy": True}, MembersPosterior),
+    "dropout": ("mc_dropout", {**SMALL, "passes": 4}, MembersPosterior),
+    "elm": ("elm", {"activation": "relu", "n_members": 4, "n_hidden": 6}, MembersPosterior),
+    "ervfl": ("ervfl", {"n_members": 4, "n_hidden": 8}, MembersPosterior),
     "ervfl with noise": (
         "ervfl",
         {"n_members": 4, "n_hidden": 8, "include_noise": True},
-        MembersReadout,
+        MembersPosterior,
     ),
-    "brvfl": ("brvfl", {"n_hidden": 20}, QuadraticReadout),
-    "brvfl with noise": ("brvfl", {"n_hidden": 20, "include_noise": True}, QuadraticReadout),
+    "brvfl": ("brvfl", {"n_hidden": 20}, QuadraticPosterior),
+    "brvfl with noise": ("brvfl", {"n_hidden": 20, "include_noise": True}, QuadraticPosterior),
     "brvfl with link": (
         "brvfl",
         {"n_hidden": 8, "direct_link": True, "solver": "cholesky"},
-        QuadraticReadout,
+        QuadraticPosterior,
     ),
-    "nomu": ("nomu", SMALL, PlainReadout),
-    "smooth nomu": ("nomu", {**SMALL, "bounding": "smooth"}, SmoothReadout),
+    "nomu": ("nomu", SMALL, PlainPosterior),
+    "smooth nomu": ("nomu", {**SMALL, "bounding": "smooth"}, SmoothPosterior),
 }
 
 
@@ -122,11 +122,15 @@ def test_other_families_serve_by_their_outputs():
 
 TANH = {"activation": "tanh", "n_hidden": 6}
 CURVED = {
-    "gp": ("gp", {}, GpReadout),
-    "gp, own units": ("gp", {"standardize_inputs": True, "ard": True, "noise": 0.1}, GpReadout),
-    "gp, matern": ("gp", {"kernel": "matern", "nu": 1.5}, GpReadout),
-    "gp, rough": ("gp", {"kernel": "matern", "nu": 0.5, "normalize": False}, GpReadout),
-    "gp, rational": ("gp", {"kernel": "rational_quadratic", "mixture": 0.7}, GpReadout),
+    "gp": ("gp", {}, ProcessPosterior),
+    "gp, own units": (
+        "gp",
+        {"standardize_inputs": True, "ard": True, "noise": 0.1},
+        ProcessPosterior,
+    ),
+    "gp, matern": ("gp", {"kernel": "matern", "nu": 1.5}, ProcessPosterior),
+    "gp, rough": ("gp", {"kernel": "matern", "nu": 0.5, "normalize": False}, ProcessPosterior),
+    "gp, rational": ("gp", {"kernel": "rational_quadratic", "mixture": 0.7}, ProcessPosterior),
     "elm": ("elm", {**TANH, "n_members": 4}, TanhMembers),
     "elm, variance": ("elm", {**TANH, "n_members": 4, "spread": "variance"}, TanhMembers),
     "ervfl": ("ervfl", {**TANH, "n_members": 4}, TanhMembers),

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.acquisitions.base.evidence import Evidence
+from nnbo_mip.acquisitions.base.context import Context
 from nnbo_mip.acquisitions.base.scorer import Scorer
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import UnsupportedError
@@ -38,7 +38,7 @@ class Acquisition(abc.ABC):
     """Options that are values of y, which a run turns and bends as it does what it was told."""
 
     spans_of_y: ClassVar[tuple[str, ...]] = ()
-    """Options that are differences of values of y, or deviations."""
+    """Options that are differences of values of y, or standard deviations."""
 
     scores_y: ClassVar[bool] = False
     """Whether scores are values of y: those of ``mean`` and ``ucb`` are, improvements are not.
@@ -49,7 +49,7 @@ class Acquisition(abc.ABC):
     """
 
     reads_noise: ClassVar[bool] = False
-    """Whether it reads the deviations that are told with values."""
+    """Whether it reads the standard deviations that are told with values."""
 
     @property
     @abc.abstractmethod
@@ -57,7 +57,7 @@ class Acquisition(abc.ABC):
         """What a belief must offer to be scored; gradients need its gradients as well."""
 
     @abc.abstractmethod
-    def head(self, belief: Belief, evidence: Evidence) -> Head:
+    def head(self, belief: Belief, context: Context) -> Head:
         """Turn checked data into numbers; `belief` offers what is needed."""
 
     def subject(self, belief: Belief, step: int) -> Belief:
@@ -92,7 +92,7 @@ class Acquisition(abc.ABC):
             Number of the step, from 0, for options that follow a schedule.
         """
         self.check_served(belief.family, belief.capabilities)
-        return self.head(belief, Evidence.of(belief, X, y, noise, step))
+        return self.head(belief, Context.of(belief, X, y, noise, step))
 
     def converted(self, convert: Callable[[float], float]) -> Self:
         """Return it with its `values_of_y` in other units."""

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from nnbo_mip.acquisitions.base.abstract import Acquisition
-from nnbo_mip.acquisitions.base.evidence import Evidence
+from nnbo_mip.acquisitions.base.context import Context
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.scores.base.abstract import Head
@@ -42,18 +42,18 @@ class Criterion(Acquisition):
     Notes
     -----
     Maximizers that score points have no part in it, and nothing is proven. An implementation
-    gives `needs` and `choose`, and stays within holes, rows and grids by `Domain.repair`.
+    gives `needs` and `choose`, and stays within exclusions, rows and grids by `Domain.repair`.
     """
 
     proposes: ClassVar[bool] = True
 
     @abc.abstractmethod
     def choose(
-        self, belief: Belief, domain: Domain, evidence: Evidence, rng: np.random.Generator
+        self, belief: Belief, domain: Domain, context: Context, rng: np.random.Generator
     ) -> Choice | None:
         """Return the next point; None where no admissible one was found."""
 
-    def head(self, belief: Belief, evidence: Evidence) -> Head:
+    def head(self, belief: Belief, context: Context) -> Head:
         """Refuse: there is no score."""
         raise UnsupportedError(
             f"{self.name} chooses a point and scores none; take nm.maximize or a run, or an "

@@ -8,7 +8,7 @@ import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.bounds.kernel_network import kernel_network
-from nnbo_mip.exact.bounds.relaxation import Planes
+from nnbo_mip.exact.bounds.relaxation import LinearBounds
 from nnbo_mip.exact.search.rounding import RoundingModel, rounding_model
 from nnbo_mip.network.graph.graph import Network
 
@@ -32,7 +32,9 @@ class CompiledRelaxer:
         """Float64 values held for one box: its ends and its plane."""
         return 64
 
-    def bound(self, lower: FloatArray, upper: FloatArray, level: float, slope_steps: int) -> Planes:
+    def bound(
+        self, lower: FloatArray, upper: FloatArray, level: float, slope_steps: int
+    ) -> LinearBounds:
         """Bound the output from above over boxes (d, B) by affine functions."""
         from nnbo_mip.exact.bounds.box_kernel import bound_boxes
 
@@ -48,7 +50,7 @@ class CompiledRelaxer:
             constants,
             bounds,
         )
-        return Planes(slopes, constants, bounds)
+        return LinearBounds(slopes, constants, bounds)
 
 
 @cache

@@ -30,9 +30,9 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.exact.bounds.units import Forms, Units
+from nnbo_mip.exact.bounds.units import UnitRelaxations, Units
 from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, gamma
-from nnbo_mip.scores.posteriors.gp_readout import GpReadout
+from nnbo_mip.scores.posteriors.process import ProcessPosterior
 from nnbo_mip.space.domain import Domain
 
 LEAST_TANGENT = 1e-24
@@ -40,11 +40,11 @@ LEAST_TANGENT = 1e-24
 
 
 class KernelUnits(Units):
-    """The correlations with the observed points of a readout.
+    """The correlations with the observed points of a posterior.
 
     Parameters
     ----------
-    readout : GpReadout
+    posterior : ProcessPosterior
     domain : Domain
 
     Attributes
@@ -60,21 +60,21 @@ class KernelUnits(Units):
         How far a computed derivative by a scaled input may be from exact.
     """
 
-    def __init__(self, readout: GpReadout, domain: Domain) -> None:
+    def __init__(self, posterior: ProcessPosterior, domain: Domain) -> None:
         self.lower, self.upper = domain.lower, domain.upper
-        self.profile = readout.profile
+        self.profile = posterior.profile
         self.is_smooth = self.profile.is_smooth
-        self.count = len(readout.points)
-        self._readout = readout
-        length, scale = readout.length_scale, readout.x_scale
+        self.count = len(posterior.points)
+        self._posterior = posterior
+        length, scale = posterior.length_scale, posterior.x_scale
         self._unit = 1.0 / (length * scale)
-        self._points = readout.points / length
-        most = np.maximum(np.abs(domain.lower), np.abs(domain.upper)) + np.abs(readout.x_center)
+        self._points = posterior.points / length
+        most = np.maximum(np.abs(domain.lower), np.abs(domain.upper)) + np.abs(posterior.x_center)
         sizes = most / (scale * length) + np.abs(self._points).max(axis=0)
         shift = 16.0 * UNIT_ROUNDOFF * sizes
         self.largest = float(np.square(sizes).sum() + self._unit.max() ** 2)
         self._shift = shift
-        # Twice the displacement: once here, once in the readout's own evaluation.
+        # Twice the displacement: once here, once in the posterior's own evaluation.
         self.error = 2.0 * float(np.linalg.norm(shift)) + 64.0 * UNIT_ROUNDOFF
         steepest = self.profile.steepest_third if self.is_smooth else 1.0
         self._growth = max(1.0, steepest)
@@ -85,9 +85,9 @@ class KernelUnits(Units):
         bent = max(self._growth, self.second_moment)
         self.slope_error = 2.0 * bent * (self.error + 64.0 * UNIT_ROUNDOFF)
 
-    def forms(self, center: FloatArray, radius: FloatArray) -> Forms:
+    def forms(self, center: FloatArray, radius: FloatArray) -> UnitRelaxations:
         """Return the forms over boxes (d, B)."""
-        read, p = self._readout, self.profile
+        read, p = self._posterior, self.profile
         u = (0.5 * center.T - 0.5 * read.x_center) / (0.5 * read.x_scale) / read.length_scale
         v = u[:, None, :] - self._points
         sides = self.scaled(radius)
@@ -114,7 +114,7 @@ class KernelUnits(Units):
             third = self._third(near, far) * whole**1.5 / 6.0 * (1.0 + 1e-9)
             tau = np.sqrt(whole)
             error = self._growth * (self.error + rounding) * (1.0 + tau + whole) + 0.0 * s
-        return Forms(
+        return UnitRelaxations(
             along=2.0 * v * self._unit,
             metric=self._unit**2,
             lower_value=bottom

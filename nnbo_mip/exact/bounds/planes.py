@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.exact.bounds.relaxation import Planes
+from nnbo_mip.exact.bounds.relaxation import LinearBounds
 from nnbo_mip.exact.search.rounding import gamma
 from nnbo_mip.space.domain import Domain
 
@@ -27,13 +27,13 @@ UNREACHABLE = 1e200
 
 
 def largest_on_domain(
-    planes: Planes, lower: FloatArray, upper: FloatArray, domain: Domain, level: float
+    planes: LinearBounds, lower: FloatArray, upper: FloatArray, domain: Domain, level: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return maximizers (d, B) and proven largest values (B,) of planes over boxes.
 
     Parameters
     ----------
-    planes : Planes
+    planes : LinearBounds
         One affine function a box.
     lower, upper : (d, B) arrays
         Boxes that `Domain.tighten` has shrunk.
@@ -96,7 +96,7 @@ def _largest(
 
 
 def _multiplier_error(
-    planes: Planes,
+    planes: LinearBounds,
     multipliers: FloatArray,
     lower: FloatArray,
     upper: FloatArray,
@@ -111,7 +111,7 @@ def _multiplier_error(
 
 
 @dataclass(frozen=True, eq=False)
-class Conditions(Planes):
+class Conditions(LinearBounds):
     """Affine conditions: where a plane is not positive, the score does not exceed the level.
 
     Parameters
@@ -131,7 +131,7 @@ class Conditions(Planes):
         return np.where(largest <= 0.0, np.minimum(level, self.scores), self.scores)
 
 
-def conditions(sums: Planes, limits: FloatArray, scores: FloatArray) -> Conditions:
+def conditions(sums: LinearBounds, limits: FloatArray, scores: FloatArray) -> Conditions:
     """Return the conditions ``sum(x) > limit``; what is no number bounds nothing."""
     limits = np.clip(np.where(np.isnan(limits), -UNREACHABLE, limits), -UNREACHABLE, UNREACHABLE)
     good = np.isfinite(sums.bound) & np.isfinite(sums.constant)

@@ -82,7 +82,7 @@ class ReluLines:
 
 
 @dataclass(frozen=True, eq=False)
-class Planes:
+class LinearBounds:
     """Affine upper bounds of the output, one a box: ``f(x) <= slopes . x + constant``."""
 
     slopes: FloatArray  # (d, B)
@@ -99,7 +99,7 @@ class Planes:
 
 
 @dataclass(frozen=True, eq=False)
-class _Forms:
+class _AffineForms:
     """Middle and half-difference forms: coefficients (n, d, B) and constants (n, B)."""
 
     middle: FloatArray
@@ -176,7 +176,9 @@ class Relaxer:
                     wanted[source - 1] = True
         return wanted
 
-    def bound(self, lower: FloatArray, upper: FloatArray, level: float, slope_steps: int) -> Planes:
+    def bound(
+        self, lower: FloatArray, upper: FloatArray, level: float, slope_steps: int
+    ) -> LinearBounds:
         """Bound the output over boxes (d, B); see `lines` and `planes`."""
         return self.planes(lower, upper, self.lines(lower, upper), level, slope_steps)
 
@@ -186,11 +188,11 @@ class Relaxer:
         """Bound every ReLU layer over the boxes ``lower <= x <= upper``, (d, B) each."""
         center, radius = center_and_radius(lower, upper)
         ends = [(lower, upper)]
-        forms: list[_Forms | None] = [None]
+        forms: list[_AffineForms | None] = [None]
         lines: list[ReluLines] = []
         for index, layer in enumerate(self._layers):
             low, high = _intervals(layer, ends)
-            before: _Forms | None = None
+            before: _AffineForms | None = None
             bounded_by_forms = bool(layer.hidden_sources) and not self._backward[index]
             if self._forms_wanted[index] or bounded_by_forms:
                 before = _propagate(layer, forms, center.shape)
@@ -283,7 +285,7 @@ class Relaxer:
         lines: list[ReluLines],
         level: float = -np.inf,
         slope_steps: int = 0,
-    ) -> Planes:
+    ) -> LinearBounds:
         """Bound the output from above over each box by an affine function.
 
         Parameters
@@ -311,7 +313,7 @@ class Relaxer:
         lines = [line.take(open_boxes) for line in lines]
         lower_slopes = [line.lower for line in lines]
         trace = {source: _take_last(found, open_boxes) for source, found in trace.items()}
-        tried = Planes(slopes[:, open_boxes], constant[open_boxes], bound[open_boxes])
+        tried = LinearBounds(slopes[:, open_boxes], constant[open_boxes], bound[open_boxes])
         for step in range(slope_steps):
             corner = center + np.sign(tried.slopes) * radius
             lower_slopes = self._better_slopes(corner, lines, lower_slopes, trace, 1.0 / (step + 1))
@@ -322,7 +324,7 @@ class Relaxer:
             slopes[:, chosen] = tried.slopes[:, better]
             constant[chosen] = tried.constant[better]
             bound[chosen] = tried.bound[better]
-        return Planes(slopes, constant, bound)
+        return LinearBounds(slopes, constant, bound)
 
     def _output_planes(
         self,
@@ -331,7 +333,7 @@ class Relaxer:
         center: FloatArray,
         radius: FloatArray,
         trace: dict[int, FloatArray],
-    ) -> Planes:
+    ) -> LinearBounds:
         coefficients = {
             source: weights.T[:, :, None] for source, weights in self._head.weights.items()
         }
@@ -340,7 +342,7 @@ class Relaxer:
         slopes = np.broadcast_to(slopes[:, 0], center.shape)
         constant = np.broadcast_to(constant[0] + self.rounding.output, center.shape[1:])
         bound = constant + _dot(slopes, center) + _dot(np.abs(slopes), radius)
-        return Planes(slopes, constant, bound)
+        return LinearBounds(slopes, constant, bound)
 
     def _better_slopes(
         self,
@@ -395,7 +397,9 @@ def _intervals(
     return middle - spread, middle + spread
 
 
-def _propagate(layer: _Layer, forms: list[_Forms | None], box_shape: tuple[int, ...]) -> _Forms:
+def _propagate(
+    layer: _Layer, forms: list[_AffineForms | None], box_shape: tuple[int, ...]
+) -> _AffineForms:
     """Send forms through an affine map."""
     d, batch = box_shape
     shape = (layer.width, d, batch)
@@ -413,15 +417,15 @@ def _propagate(layer: _Layer, forms: list[_Forms | None], box_shape: tuple[int, 
         half = half + (magnitudes @ form.half.reshape(n, -1)).reshape(shape)
         middle_constant = middle_constant + weights @ form.middle_constant
         half_constant = half_constant + magnitudes @ form.half_constant
-    return _Forms(middle, half, middle_constant, half_constant)
+    return _AffineForms(middle, half, middle_constant, half_constant)
 
 
-def _after_relu(form: _Forms, line: ReluLines) -> _Forms:
+def _after_relu(form: _AffineForms, line: ReluLines) -> _AffineForms:
     """Send forms through the ReLUs' lines."""
     same = 0.5 * (line.upper + line.lower)
     cross = 0.5 * (line.upper - line.lower)
     lift = 0.5 * line.offset
-    return _Forms(
+    return _AffineForms(
         same[:, None] * form.middle + cross[:, None] * form.half,
         cross[:, None] * form.middle + same[:, None] * form.half,
         same * form.middle_constant + cross * form.half_constant + lift,
@@ -430,7 +434,7 @@ def _after_relu(form: _Forms, line: ReluLines) -> _Forms:
 
 
 def _form_ends(
-    form: _Forms, center: FloatArray, radius: FloatArray
+    form: _AffineForms, center: FloatArray, radius: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return the least value of M - H and the largest of M + H over each box."""
     high = form.middle_constant + form.half_constant

@@ -22,7 +22,9 @@ from nnbo_mip.exact.bounds.box_kernel import (
 
 
 @compiled(fastmath=FAST)
-def draw_boxes(net, lower_ends, upper_ends, lows, highs, lowers, uppers, offsets, middles, halves):
+def bound_outputs(
+    net, lower_ends, upper_ends, lows, highs, lowers, uppers, offsets, middles, halves
+):
     """Write lines of all ReLUs and forms of all outputs for each box.
 
     Parameters
@@ -71,7 +73,7 @@ def carry_rows(
     net : KernelNetwork
     lower_ends, upper_ends : (d, B) arrays
     lows, highs, lowers, uppers, offsets : (B, units) arrays
-        From `draw_boxes`.
+        From `bound_outputs`.
     base : (units,) array
         Coefficients of a further output, that has the share ``shares[b]`` in box b.
     shares : (B,) array

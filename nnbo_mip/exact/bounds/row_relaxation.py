@@ -1,6 +1,6 @@
 r"""Bounds of weighted sums of outputs, with weights that differ from box to box.
 
-`Rows.draw` bounds every output of every box by an affine form and its error,
+`Rows.bound_outputs` bounds every output of every box by an affine form and its error,
 
     |y_o(x) - M_o(x)| <= off_o,
 
@@ -28,13 +28,13 @@ import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.bounds.kernel_network import kernel_network
-from nnbo_mip.exact.bounds.relaxation import Planes, center_and_radius
+from nnbo_mip.exact.bounds.relaxation import LinearBounds, center_and_radius
 from nnbo_mip.exact.search.rounding import gamma, rounding_model
 from nnbo_mip.network.graph.graph import Network
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class OutputBounds:
     """Forms of m outputs on B boxes.
 
     Parameters
@@ -84,24 +84,24 @@ class Rows(Protocol):
     def floats_per_box(self) -> int:
         """Float64 values held for one box."""
 
-    def draw(self, lower: FloatArray, upper: FloatArray) -> Drawn:
+    def bound_outputs(self, lower: FloatArray, upper: FloatArray) -> OutputBounds:
         """Bound the outputs over boxes (d, B)."""
 
     def carry(
         self,
-        drawn: Drawn,
+        bounded: OutputBounds,
         shares: FloatArray,
         rows: FloatArray,
         constants: FloatArray,
         levels: FloatArray,
         slope_steps: int,
-    ) -> Planes:
+    ) -> LinearBounds:
         """Bound sums of outputs from above.
 
         Parameters
         ----------
-        drawn : Drawn
-            What `draw` returned.
+        bounded : OutputBounds
+            What `bound_outputs` returned.
         shares : (B,) array
             Weights of the base output.
         rows : (B, m) array
@@ -116,7 +116,7 @@ class Rows(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnLines(Drawn):
+class ReluOutputBounds(OutputBounds):
     """Forms of a ReLU network, and the lines of its units.
 
     Parameters
@@ -167,13 +167,13 @@ class RowRelaxer:
         self._units = int(self._net.offsets[self.depth + 1])
 
     def floats_per_box(self) -> int:
-        """Float64 values that `Drawn` holds for one box."""
+        """Float64 values that `OutputBounds` holds for one box."""
         d = self._net.offsets[1]
         return int(5 * self._units + 3 * (d + 1) * len(self.magnitudes))
 
-    def draw(self, lower: FloatArray, upper: FloatArray) -> DrawnLines:
+    def bound_outputs(self, lower: FloatArray, upper: FloatArray) -> ReluOutputBounds:
         """Bound the outputs over boxes (d, B)."""
-        from nnbo_mip.exact.bounds.row_kernel import draw_boxes
+        from nnbo_mip.exact.bounds.row_kernel import bound_outputs
 
         d, batch = lower.shape
         lower, upper = np.ascontiguousarray(lower), np.ascontiguousarray(upper)
@@ -181,7 +181,7 @@ class RowRelaxer:
         lines = (empty[0], empty[1], empty[2], empty[3], empty[4])
         middles = np.empty((batch, d + 1, len(self.magnitudes)))
         halves = np.empty_like(middles)
-        draw_boxes(self._net, lower, upper, *lines, middles, halves)
+        bound_outputs(self._net, lower, upper, *lines, middles, halves)
         center, radius = center_and_radius(lower, upper)
         points = center.T[:, :, None]
         slopes = middles[:, :d]
@@ -190,31 +190,31 @@ class RowRelaxer:
         off = off + (np.abs(halves[:, :d]) * radius.T[:, :, None]).sum(axis=1)
         off = np.maximum(off, 0.0) + 2.0 * self._errors[1:]
         forms = (center, radius, slopes, at_center, off, self.magnitudes)
-        return DrawnLines(lower, upper, *forms, lines)
+        return ReluOutputBounds(lower, upper, *forms, lines)
 
     def carry(
         self,
-        drawn: Drawn,
+        bounded: OutputBounds,
         shares: FloatArray,
         rows: FloatArray,
         constants: FloatArray,
         levels: FloatArray,
         slope_steps: int,
-    ) -> Planes:
+    ) -> LinearBounds:
         """Bound sums of outputs from above; see `Rows`."""
         from nnbo_mip.exact.bounds.row_kernel import carry_rows
 
-        assert isinstance(drawn, DrawnLines)
-        d, batch = drawn.lower.shape
+        assert isinstance(bounded, ReluOutputBounds)
+        d, batch = bounded.lower.shape
         rows = np.ascontiguousarray(rows)
         constants = constants + shares * self._base_constant
         constants = constants + self._error(shares, rows, constants)
         slopes, bounds = np.empty((d, batch)), np.empty(batch)
         carry_rows(
-            self._net, drawn.lower, drawn.upper, *drawn.lines, self._base, shares, rows,
+            self._net, bounded.lower, bounded.upper, *bounded.lines, self._base, shares, rows,
             constants, levels, slope_steps, slopes, bounds,
         )  # fmt: skip
-        return Planes(slopes, constants, bounds)
+        return LinearBounds(slopes, constants, bounds)
 
     def _error(self, shares: FloatArray, rows: FloatArray, constants: FloatArray) -> FloatArray:
         sizes = np.abs(rows)

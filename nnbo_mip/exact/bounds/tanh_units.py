@@ -22,9 +22,9 @@ from __future__ import annotations
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.exact.bounds.units import Forms, Units
+from nnbo_mip.exact.bounds.units import UnitRelaxations, Units
 from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, gamma
-from nnbo_mip.scores.posteriors.tanh_readouts import TanhReadout
+from nnbo_mip.scores.posteriors.tanh import TanhPosterior
 from nnbo_mip.space.domain import Domain
 
 STEPS = 3
@@ -35,27 +35,27 @@ TANH_ERROR = 16.0 * UNIT_ROUNDOFF
 
 
 class TanhUnits(Units):
-    """The hidden units of a readout.
+    """The hidden units of a posterior.
 
     Parameters
     ----------
-    readout : TanhReadout
+    posterior : TanhPosterior
     domain : Domain
     """
 
     is_smooth = True
 
-    def __init__(self, readout: TanhReadout, domain: Domain) -> None:
+    def __init__(self, posterior: TanhPosterior, domain: Domain) -> None:
         self.lower, self.upper = domain.lower, domain.upper
-        self._inner, self._bias = readout.inner, readout.bias
-        self._sizes = np.abs(readout.inner)
-        self.count, d = readout.inner.shape
+        self._inner, self._bias = posterior.inner, posterior.bias
+        self._sizes = np.abs(posterior.inner)
+        self.count, d = posterior.inner.shape
         most = np.maximum(np.abs(domain.lower), np.abs(domain.upper))
         magnitudes = self._sizes @ most + np.abs(self._bias)
         self._error = gamma(8 * (d + 4)) * magnitudes + 1e-300
         self.largest = float(magnitudes.max())
 
-    def forms(self, center: FloatArray, radius: FloatArray) -> Forms:
+    def forms(self, center: FloatArray, radius: FloatArray) -> UnitRelaxations:
         """Return the forms over boxes (d, B)."""
         z = center.T @ self._inner.T + self._bias
         error = self._error
@@ -67,7 +67,7 @@ class TanhUnits(Units):
         below, bottom = _line_above(-high, -low, -y_high, -y_low, slope)
         margin = 2.0 * error + TANH_ERROR * (4.0 + (above + below) * (np.abs(z) + reach))
         growth = 1.0 + reach + reach * reach
-        return Forms(
+        return UnitRelaxations(
             along=self._inner,
             metric=np.zeros(len(center)),
             lower_value=below * z - bottom - margin,

@@ -19,7 +19,7 @@ each up to error_j (`Units`). A sum sum_j c_j h_j is bounded from above by
   of Q, and the largest change of any such function over the box.
 
 The plane with the smallest bound is kept. Errors: c_j is off by gamma_(m+3) times its summands,
-and |h_j| <= 1; the sums of a plane, of U products of few factors, and the readout's own float64
+and |h_j| <= 1; the sums of a plane, of U products of few factors, and the posterior's own float64
 evaluation of the outputs are off by gamma_(U+d+8) times theirs.
 """
 
@@ -30,12 +30,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.exact.bounds.relaxation import Planes, center_and_radius
-from nnbo_mip.exact.bounds.row_relaxation import Drawn
-from nnbo_mip.exact.bounds.units import Forms, Units
+from nnbo_mip.exact.bounds.relaxation import LinearBounds, center_and_radius
+from nnbo_mip.exact.bounds.row_relaxation import OutputBounds
+from nnbo_mip.exact.bounds.units import UnitRelaxations, Units
 from nnbo_mip.exact.search.rounding import LARGEST_MAGNITUDE, gamma
-from nnbo_mip.scores.posteriors.gp_readout import GpReadout
-from nnbo_mip.scores.posteriors.tanh_readouts import TanhReadout, thinned
+from nnbo_mip.scores.posteriors.process import ProcessPosterior
+from nnbo_mip.scores.posteriors.tanh import TanhPosterior, thinned
 
 OPERATIONS = 32
 """Rounded operations that a summand meets beside the sums it is in, generously."""
@@ -45,10 +45,10 @@ EIGENVALUE_ERROR = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnUnits(Drawn):
-    """Forms of outputs, and of the units they are made of."""
+class UnitOutputBounds(OutputBounds):
+    """Forms of outputs, and relaxations of the units they are made of."""
 
-    forms: Forms
+    forms: UnitRelaxations
 
 
 class UnitRows:
@@ -62,7 +62,7 @@ class UnitRows:
     offset : (1 + m,) array
         Of the base and the outputs.
     whole_forms : bool
-        Whether `draw` gives forms of the outputs, which sums do not need.
+        Whether `bound_outputs` gives forms of the outputs, which sums do not need.
     """
 
     def __init__(
@@ -87,17 +87,17 @@ class UnitRows:
         self.is_useful = bool(largest < LARGEST_MAGNITUDE)
 
     @staticmethod
-    def of_tanh(units: Units, readout: TanhReadout) -> UnitRows:
+    def of_tanh(units: Units, posterior: TanhPosterior) -> UnitRows:
         """Return the rows of mean and other outputs of tanh units."""
-        return UnitRows(units, readout.outer, readout.direct, readout.offset, True)
+        return UnitRows(units, posterior.outer, posterior.direct, posterior.offset, True)
 
     @staticmethod
-    def of_posterior(units: Units, readout: GpReadout) -> UnitRows:
+    def of_posterior(units: Units, posterior: ProcessPosterior) -> UnitRows:
         """Return the rows of the mean, and of the correlations themselves."""
-        n, d = readout.points.shape
-        mean = readout.y_scale * readout.amplitude * readout.weights
+        n, d = posterior.points.shape
+        mean = posterior.y_scale * posterior.amplitude * posterior.weights
         outer = np.vstack([mean[None, :], np.eye(n)])
-        offset = np.append(readout.y_center, np.zeros(n))
+        offset = np.append(posterior.y_center, np.zeros(n))
         return UnitRows(units, outer, np.zeros((n + 1, d)), offset, False)
 
     def floats_per_box(self) -> int:
@@ -106,25 +106,25 @@ class UnitRows:
         per_output = (d + 2) * len(self._offset) if self._whole_forms else 0
         return int(self.units.count * (16 + 2 * d) + per_output)
 
-    def draw(self, lower: FloatArray, upper: FloatArray) -> DrawnUnits:
+    def bound_outputs(self, lower: FloatArray, upper: FloatArray) -> UnitOutputBounds:
         """Bound the outputs over boxes (d, B)."""
         center, radius = center_and_radius(lower, upper)
         forms = self.units.forms(center, radius)
         slopes, at_center, off = self._middles(forms, center, radius)
         boxes = (lower, upper, center, radius)
-        return DrawnUnits(*boxes, slopes, at_center, off, self._magnitudes[1:], forms)
+        return UnitOutputBounds(*boxes, slopes, at_center, off, self._magnitudes[1:], forms)
 
     def carry(
         self,
-        drawn: Drawn,
+        bounded: OutputBounds,
         shares: FloatArray,
         rows: FloatArray,
         constants: FloatArray,
         levels: FloatArray,
         slope_steps: int,
-    ) -> Planes:
+    ) -> LinearBounds:
         """Bound sums of outputs from above; see `row_relaxation.Rows`."""
-        assert isinstance(drawn, DrawnUnits)
+        assert isinstance(bounded, UnitOutputBounds)
         weights = shares[:, None] * self._base + rows @ self._outer
         sizes = np.abs(shares[:, None] * self._base) + np.abs(rows) @ self._sizes
         direct = shares[:, None] * self._direct[0] + rows @ self._direct[1:]
@@ -133,33 +133,33 @@ class UnitRows:
         summands = summands + np.abs(constants)
         constants = constants + shares * self._offset[0] + rows @ self._offset[1:]
         constants = constants + errors + 2.0 * self._gamma * summands
-        return self.sums(drawn, weights, sizes, direct, constants)
+        return self.sums(bounded, weights, sizes, direct, constants)
 
     def sums(
         self,
-        drawn: DrawnUnits,
+        bounded: UnitOutputBounds,
         weights: FloatArray,
         sizes: FloatArray,
         direct: FloatArray,
         constants: FloatArray,
-    ) -> Planes:
+    ) -> LinearBounds:
         """Bound ``constants + direct x + sum_j weights_j h_j`` from above.
 
         Parameters
         ----------
-        drawn : DrawnUnits
+        bounded : UnitOutputBounds
         weights, sizes : (B, U) arrays
             Each weight may be off by gamma times its size.
         direct : (B, d) array
         constants : (B,) array
             With the rounding of the outputs, and of what makes the sum of them.
         """
-        center, radius, forms = drawn.center.T, drawn.radius.T, drawn.forms
+        center, radius, forms = bounded.center.T, bounded.radius.T, bounded.forms
         base = constants + (direct * center).sum(axis=1)
         found = [self._of_lines(forms, weights)]
-        norms, changes = self.units.norms(weights), self.units.changes(drawn.radius)
+        norms, changes = self.units.norms(weights), self.units.changes(bounded.radius)
         if self.units.is_smooth:
-            found.append(self._of_expansion(drawn, weights, sizes, norms, changes))
+            found.append(self._of_expansion(bounded, weights, sizes, norms, changes))
         with np.errstate(invalid="ignore"):
             flat = (forms.value * weights).sum(axis=1) + norms * changes[0]
         flat = flat + (sizes * forms.error).sum(axis=1)
@@ -179,12 +179,12 @@ class UnitRows:
         value = base + best + rounding
         constant = value - (slopes * center).sum(axis=1)
         bound = value + (np.abs(slopes) * radius).sum(axis=1)
-        return Planes(np.ascontiguousarray(slopes.T), constant, bound)
+        return LinearBounds(np.ascontiguousarray(slopes.T), constant, bound)
 
     # -- parts ------------------------------------------------------------------------
 
     @staticmethod
-    def _of_lines(forms: Forms, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _of_lines(forms: UnitRelaxations, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return values at the centers (B,) and slopes (B, d) of the sums' lines."""
         rising = np.maximum(weights, 0.0)
         falling = weights - rising
@@ -194,14 +194,14 @@ class UnitRows:
 
     def _of_expansion(
         self,
-        drawn: DrawnUnits,
+        bounded: UnitOutputBounds,
         weights: FloatArray,
         sizes: FloatArray,
         norms: FloatArray,
         changes: tuple[FloatArray, FloatArray, FloatArray],
     ) -> tuple[FloatArray, FloatArray]:
         """Return the same of the sums' expansions."""
-        forms, radius = drawn.forms, drawn.radius.T
+        forms, radius = bounded.forms, bounded.radius.T
         slopes = forms.sum_along(weights * forms.slope)
         curved = largest_half(forms.sum_curved(weights), radius)
         third = (np.abs(weights) * forms.third).sum(axis=1)
@@ -216,14 +216,14 @@ class UnitRows:
         return value, slopes
 
     @staticmethod
-    def _size_of(forms: Forms, sizes: FloatArray) -> FloatArray:
+    def _size_of(forms: UnitRelaxations, sizes: FloatArray) -> FloatArray:
         """Bound the sum (B,) of the sizes of all summands of a plane over its box."""
         steep = np.abs(forms.upper_slope) + np.abs(forms.lower_slope) + np.abs(forms.slope)
         values = np.maximum(np.abs(forms.upper_value), np.abs(forms.lower_value)) + 2.0
         return np.asarray((sizes * (values + steep * forms.reach)).sum(axis=1))
 
     def _middles(
-        self, forms: Forms, center: FloatArray, radius: FloatArray
+        self, forms: UnitRelaxations, center: FloatArray, radius: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return slopes, values at the centers and errors of the outputs' forms."""
         batch, d = center.shape[1], len(center)

@@ -11,7 +11,7 @@ from nnbo_mip.core.arrays import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
-class Forms:
+class UnitRelaxations:
     """Units round the centers of B boxes; arrays (B, U) unless said otherwise.
 
     Parameters
@@ -24,7 +24,7 @@ class Forms:
     value, slope, bend, third
         Of the expansion.
     error
-        Of the expansion, and of the readout's float64 evaluation of the unit.
+        Of the expansion, and of the posterior's float64 evaluation of the unit.
     reach
         ``|D_j t|`` over the box.
     """
@@ -85,7 +85,7 @@ class Units(abc.ABC):
     is_smooth: bool
 
     @abc.abstractmethod
-    def forms(self, center: FloatArray, radius: FloatArray) -> Forms:
+    def forms(self, center: FloatArray, radius: FloatArray) -> UnitRelaxations:
         """Return the forms over boxes (d, B)."""
 
     def norms(self, weights: FloatArray) -> FloatArray:

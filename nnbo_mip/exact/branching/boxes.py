@@ -9,8 +9,8 @@ incumbent. Hundreds of boxes are bounded at once by linear relaxations
   U = max g over the box, coordinate j can be at most (U - cut-off) / |g_j| away from
   the end where g is largest; grids, one-hot groups and rows shrink them further,
 * and are split in two, across the coordinate that contributes most to U among those
-  that are not much narrower than the widest, or along the faces of a hole of the domain
-  (`hole_splitting`).
+  that are not much narrower than the widest, or along the faces of an exclusion of the domain
+  (`exclusion_splitting`).
 
 The bound is rigorous: it is the largest bound of any box that was discarded or left
 open, each widened by the constants of `exact.rounding`.
@@ -34,9 +34,9 @@ from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.exact.bounds.compiled_relaxation import CompiledRelaxer, load_kernel
 from nnbo_mip.exact.bounds.planes import largest_on_domain
-from nnbo_mip.exact.bounds.relaxation import Planes, Relaxer
+from nnbo_mip.exact.bounds.relaxation import LinearBounds, Relaxer
+from nnbo_mip.exact.branching.exclusion_splitting import ExclusionSplitter
 from nnbo_mip.exact.branching.frontier import Frontier, Splitter
-from nnbo_mip.exact.branching.hole_splitting import HoleSplitter
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.options import EngineOptions
 from nnbo_mip.exact.search.primal import climb
@@ -107,7 +107,9 @@ class BoxRelaxer(Protocol):
     def floats_per_box(self) -> int:
         """Float64 values held for one box."""
 
-    def bound(self, lower: FloatArray, upper: FloatArray, level: float, slope_steps: int) -> Planes:
+    def bound(
+        self, lower: FloatArray, upper: FloatArray, level: float, slope_steps: int
+    ) -> LinearBounds:
         """Return affine conditions for values above a level over boxes (d, B)."""
 
 
@@ -137,7 +139,9 @@ class RelaxedSearch:
         self.problem, self.options, self.monitor = problem, options, monitor
         self.relaxer, self.climb = relaxer, climb
         self.splitter = Splitter(problem.domain)
-        self.hole_splitter = HoleSplitter(problem.domain) if len(problem.domain.holes) else None
+        self.exclusion_splitter = (
+            ExclusionSplitter(problem.domain) if len(problem.domain.exclusions) else None
+        )
         self.batch = int(np.clip(FLOATS_PER_BATCH // self.relaxer.floats_per_box(), 16, 1024))
         steps = options.slope_steps
         self.slope_steps = (3 if self.relaxer.depth > 1 else 0) if steps is None else steps
@@ -191,9 +195,9 @@ class RelaxedSearch:
         bound = np.minimum(np.where(np.isnan(bound), np.inf, bound), inherited)
         best = _most_promising(bound)
         offered = corners[:, best]
-        if self.hole_splitter is not None:
+        if self.exclusion_splitter is not None:
             box = lower[:, best], upper[:, best]
-            offered = self.hole_splitter.moved_out(offered, *box, planes.slopes[:, best])
+            offered = self.exclusion_splitter.moved_out(offered, *box, planes.slopes[:, best])
         monitor.offer(offered.T)
         open_boxes = bound > monitor.cutoff
         self._settle(float(bound[~open_boxes].max(initial=-np.inf)))
@@ -214,11 +218,13 @@ class RelaxedSearch:
         again = share < WORTH_ANOTHER_BOUND
         kept = lower[:, again], upper[:, again], bound[again]
         halved = lower[:, ~again], upper[:, ~again], slopes[:, ~again], bound[~again]
-        if self.hole_splitter is None:
+        if self.exclusion_splitter is None:
             return _joined(kept, self._split(*halved))
         lower, upper, slopes, bound = halved
         corners = np.clip(corners[:, ~again], lower, upper)
-        beside = self.hole_splitter.split(lower, upper, slopes, corners, monitor.best_x is None)
+        beside = self.exclusion_splitter.split(
+            lower, upper, slopes, corners, monitor.best_x is None
+        )
         rest = ~beside.replaced
         children = self._split(lower[:, rest], upper[:, rest], slopes[:, rest], bound[rest])
         return _joined(kept, children, (beside.lower, beside.upper, bound[beside.parent]))

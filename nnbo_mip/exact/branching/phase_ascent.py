@@ -82,10 +82,10 @@ class AscentOptions:
 
 
 def is_for_ascent(problem: Problem, program: Program) -> bool:
-    """Whether the domain is a box, holes aside, and float32 can hold the program."""
+    """Whether the domain is a box, exclusions aside, and float32 can hold the program."""
     objective = program.objective / _scale(program)
     parts = (program.weights, program.bias, objective, np.array(program.constant / _scale(program)))
-    return problem.domain.solid.is_box and all(
+    return problem.domain.without_exclusions.is_box and all(
         np.abs(part).max(initial=0.0) <= LARGEST_WEIGHT for part in parts
     )
 
@@ -102,7 +102,7 @@ class AscentSearch:
     Parameters
     ----------
     problem : Problem
-        Its domain must be a box, perhaps with holes.
+        Its domain must be a box, perhaps with exclusions.
     program : Program
     monitor : Monitor
     options : AscentOptions
@@ -113,9 +113,9 @@ class AscentSearch:
         Nodes bounded, and dual simplex steps.
     settled : float
         Largest proven bound of the nodes that need no further search.
-    trapped : list of AscentNodes
-        Nodes whose relaxed point lies in a hole and scores above the cut-off: phases do not
-        help there, so they are left to a search that cuts nodes at holes.
+    excluded : list of AscentNodes
+        Nodes whose relaxed point lies in an exclusion and scores above the cut-off: phases do not
+        help there, so they are left to a search that cuts nodes at exclusions.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class AscentSearch:
         self.problem, self.program, self.monitor, self.options = problem, program, monitor, options
         self.nodes = self.steps = 0
         self.settled = -np.inf
-        self.trapped: list[AscentNodes] = []
+        self.excluded: list[AscentNodes] = []
         d, k = program.n_inputs, program.n_relus
         self._scale = _scale(program)
         read = (program.weights != 0.0) * np.arange(1, d + k + 1)
@@ -159,7 +159,7 @@ class AscentSearch:
                 break
             heap.push(self._bounded(self._children(AscentNodes.join(chosen)), self.options.steps))
             self.monitor.report(ENGINE, heap.largest_bound(), nodes=self.nodes, open=len(heap))
-        left = AscentNodes.join([first.take(slice(0, 0)), *heap.pop(len(heap)), *self.trapped])
+        left = AscentNodes.join([first.take(slice(0, 0)), *heap.pop(len(heap)), *self.excluded])
         return left.phases, left.bounds
 
     def _stopped(self, node_limit: int) -> bool:
@@ -225,7 +225,7 @@ class AscentSearch:
             bounds=np.fmin(nodes.bounds, bounds),
             branch=np.where(branch >= 0, branch, nodes.branch),
         )
-        return self._without_trapped(nodes, points, is_open)
+        return self._without_excluded(nodes, points, is_open)
 
     def improved(self, nodes: AscentNodes, steps: int) -> AscentNodes:
         """Return the nodes that stay above the cut-off, with better multipliers."""
@@ -284,20 +284,20 @@ class AscentSearch:
         )
         is_open = nodes.bounds > cutoff
         self._offer(points[is_open])
-        return self._open(self._without_trapped(nodes, points, is_open))
+        return self._open(self._without_excluded(nodes, points, is_open))
 
-    def _without_trapped(
+    def _without_excluded(
         self, nodes: AscentNodes, points: FloatArray, is_open: np.ndarray
     ) -> AscentNodes:
-        """Put the open nodes aside whose points (N, d) are trapped in a hole; return the rest."""
-        holes = self.problem.domain.holes
-        if not len(holes) or not is_open.any():
+        """Put open nodes aside whose points (N, d) lie in an exclusion; return the rest."""
+        exclusions = self.problem.domain.exclusions
+        if not len(exclusions) or not is_open.any():
             return nodes
         x = self._inputs(np.where(is_open[:, None], points, 0.0))
-        trapped = is_open & holes.contain(x)
-        trapped[trapped] = self.problem.values(x[trapped]) > self.monitor.cutoff
-        self.trapped.append(nodes.take(trapped))
-        return nodes.take(~trapped)
+        excluded = is_open & exclusions.contain(x)
+        excluded[excluded] = self.problem.values(x[excluded]) > self.monitor.cutoff
+        self.excluded.append(nodes.take(excluded))
+        return nodes.take(~excluded)
 
     def _inputs(self, points: FloatArray) -> FloatArray:
         """Return the inputs (n, d) of points in the program's units."""
@@ -309,7 +309,7 @@ class AscentSearch:
         if len(points) == 0:
             return
         x = self._inputs(points)
-        x = x[~self.problem.domain.holes.contain(x)]
+        x = x[~self.problem.domain.exclusions.contain(x)]
         if len(x) == 0:
             return
         values = self.problem.values(x)

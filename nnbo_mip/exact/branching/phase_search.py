@@ -29,7 +29,7 @@ MAX_STEPS = 2000
 DONE = 0
 NODE_LIMIT = 1
 IMPROVED = 2
-TRAPPED = 3
+EXCLUDED = 3
 
 
 @compiled()
@@ -88,9 +88,9 @@ def _round_to_domain(value, low, high, grids, x):
 
 
 @compiled()
-def _in_hole(traps, x):
-    """Whether x lies in one of the holes."""
-    below, above = traps
+def _in_exclusion(inner_exclusions, x):
+    """Whether x lies in one of the exclusions."""
+    below, above = inner_exclusions
     for i in range(len(below)):
         inside = True
         for k in range(len(x)):
@@ -196,7 +196,7 @@ def search(
     errors,
     units,
     grids,
-    traps,
+    inner_exclusions,
     n_inputs,
     start_low,
     start_high,
@@ -217,8 +217,8 @@ def search(
         The flat system in the program's units.
     grids : (grid_of, grid_start, grid_values)
         Index into the grids of each input, -1 for a real one; the concatenated grids.
-    traps : (below, above)
-        Ends (H, n_inputs) of the holes of the domain.
+    inner_exclusions : (below, above)
+        Ends (H, n_inputs) of the exclusions of the domain.
     n_inputs : int
     start_low, start_high : (n + m,) ends at the root of the subtree
     cutoff : float
@@ -231,12 +231,12 @@ def search(
 
     Returns
     -------
-    outcome : DONE, NODE_LIMIT (or the stack was full), IMPROVED, or TRAPPED: a point in a hole
-        scores above the cut-off, so that its node, the last one left, must be cut there
+    outcome : DONE, NODE_LIMIT (or the stack was full), IMPROVED, or EXCLUDED: a point in
+        an exclusion scores above the cut-off, and its node, the last one left, must be cut there
     settled : largest proven bound of the nodes discarded
     nodes, steps : work
     open_low, open_high, open_bound : the nodes left
-    x : best point seen, or the trapped one, in the program's units
+    x : best point seen, or the excluded one, in the program's units
     x_value : its value in the flat system
     """
     m, n = data[0].shape
@@ -285,12 +285,12 @@ def search(
         if is_open:
             read_places(dictionary, low, high, places)
             reached = _try_point(data, units, grids, low, high, places[0], n_relus, x, h)
-            if reached > -np.inf and _in_hole(traps, x):
+            if reached > -np.inf and _in_exclusion(inner_exclusions, x):
                 if reached > cutoff:
                     x_value = reached
                     best_x[:] = x
                     inherited = bound
-                    outcome = TRAPPED
+                    outcome = EXCLUDED
                     break
                 reached = -np.inf
             if reached > x_value:

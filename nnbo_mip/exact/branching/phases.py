@@ -2,10 +2,10 @@ r"""Branch and bound over ReLU phases (``bab`` for many inputs).
 
 The network is flattened to its undecided ReLUs, whose bounds are tightened by linear
 programs. Then a search fixes one ReLU active or inactive, halves a grid, or cuts a node along
-the faces of a hole (`phase_holes`). Nodes are bounded by the dense dual simplex of
+the faces of an exclusion (`phase_exclusions`). Nodes are bounded by the dense dual simplex of
 `exact.bounds.simplex`; a subtree is explored depth first in compiled code, and what it leaves
 open goes back to a heap ordered by bound. Once a search has proven long, batched dual ascent
-goes on with the open nodes of a box, perhaps with holes (`phase_ascent`). For other domains
+goes on with the open nodes of a box, perhaps with exclusions (`phase_ascent`). For other domains
 inputs and ReLUs are tightened under the condition that only points above the cut-off matter,
 and the search starts again with the better program.
 
@@ -32,12 +32,12 @@ from nnbo_mip.exact.bounds.lp_bounds import tighten_above, tighten_layers
 from nnbo_mip.exact.bounds.program import Program, build_program
 from nnbo_mip.exact.bounds.relaxation import Relaxer
 from nnbo_mip.exact.branching.phase_ascent import AscentOptions, AscentSearch, is_for_ascent
-from nnbo_mip.exact.branching.phase_holes import UnitHoles
+from nnbo_mip.exact.branching.phase_exclusions import UnitExclusions
 from nnbo_mip.exact.branching.phase_queue import PhaseQueue
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.options import EngineOptions
 from nnbo_mip.exact.search.primal import climb, climb_regions
-from nnbo_mip.exact.search.primal_holes import ways_out
+from nnbo_mip.exact.search.primal_exclusions import ways_out
 from nnbo_mip.exact.search.problem import Problem
 from nnbo_mip.exact.search.result import Proof, SearchResult
 from nnbo_mip.network.graph.graph import Network
@@ -249,7 +249,7 @@ class _PhaseSearch:
         d, k = program.n_inputs, program.n_relus
         search = AscentSearch(self.problem, program, self.monitor, options)
         opened = [queue.pop() for _ in range(len(queue))]
-        # The ascent knows phases only; parts of the box, beside holes, wait for the search.
+        # The ascent knows phases only; parts of the box, beside exclusions, wait for the search.
         parts = [node for node in opened if not _has_all_inputs(program, *node[:2])]
         opened = [node for node in opened if _has_all_inputs(program, *node[:2])]
         for part in parts:
@@ -280,7 +280,7 @@ class _PhaseSearch:
         from nnbo_mip.exact.branching import phase_search
 
         monitor = self.monitor
-        grids, holes = _grids(self.problem, program), UnitHoles.of(self.problem, program)
+        grids, exclusions = _grids(self.problem, program), UnitExclusions.of(self.problem, program)
         stack = _stack_size(program)
         # No admissible point scores below the negated magnitude.
         floor = -1.01 * self.problem.rounding.magnitude - self.problem.rounding.output
@@ -299,7 +299,7 @@ class _PhaseSearch:
                     program.errors,
                     (program.weights, program.bias),
                     grids,
-                    holes.traps,
+                    exclusions.inner_exclusions,
                     program.n_inputs,
                     low,
                     high,
@@ -314,14 +314,14 @@ class _PhaseSearch:
             self.nodes += nodes
             self.steps += steps
             self.settled = max(self.settled, settled)
-            trapped = outcome == phase_search.TRAPPED
-            if trapped:
+            excluded = outcome == phase_search.EXCLUDED
+            if excluded:
                 self._split_at(
-                    best, program, holes, queue, open_low[-1], open_high[-1], open_bound[-1]
+                    best, program, exclusions, queue, open_low[-1], open_high[-1], open_bound[-1]
                 )
             else:
                 self._offer(program.to_point(best), reached)
-            for k in range(len(open_bound) - trapped):
+            for k in range(len(open_bound) - excluded):
                 queue.push(open_low[k], open_high[k], open_bound[k])
             if monitor.wants_report():
                 left = max(queue.largest_bound(), self.settled)
@@ -329,20 +329,20 @@ class _PhaseSearch:
 
     def _split_at(
         self,
-        trap: FloatArray,
+        excluded_point: FloatArray,
         program: Program,
-        holes: UnitHoles,
+        exclusions: UnitExclusions,
         queue: PhaseQueue,
         low: FloatArray,
         high: FloatArray,
         bound: float,
     ) -> None:
-        """Replace a node by its pieces beside a hole; offer the ways out of it."""
+        """Replace a node by its pieces beside an exclusion; offer the ways out of it."""
         d = program.n_inputs
-        x = program.to_point(trap)
+        x = program.to_point(excluded_point)
         slopes = self.problem.values_and_gradients(x[None, :])[1][0] * program.width
         for piece_low, piece_high in zip(
-            *holes.pieces(low[:d], high[:d], trap[:d], slopes), strict=True
+            *exclusions.pieces(low[:d], high[:d], excluded_point[:d], slopes), strict=True
         ):
             queue.push(
                 np.concatenate([piece_low, low[d:]]), np.concatenate([piece_high, high[d:]]), bound

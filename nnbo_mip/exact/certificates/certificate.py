@@ -82,8 +82,8 @@ class Certificate(Rebuilt):
         Claims about the same network and space from which this one follows.
     head : mapping or None
         Class and numbers of the head that was maximized; None for an output of the network.
-    readout : mapping or None
-        Kind, numbers and SHA-256 of the matrices of the readout that the head reads.
+    posterior : mapping or None
+        Kind, numbers and SHA-256 of the matrices of the posterior that the head reads.
     version : int
         Version of the file's format, which says how fingerprints are computed: 2, or 1 for
         certificates of earlier releases.
@@ -122,7 +122,7 @@ class Certificate(Rebuilt):
     counters: Mapping[str, int] = field(default_factory=dict)
     sub_certificates: tuple[Certificate, ...] = ()
     head: Mapping[str, Any] | None = None
-    readout: Mapping[str, Any] | None = None
+    posterior: Mapping[str, Any] | None = None
     version: int = certificate_format.VERSION
     unverified: str | None = None
     digest: str = ""
@@ -135,7 +135,7 @@ class Certificate(Rebuilt):
         object.__setattr__(self, "space", MappingProxyType(dict(self.space)))
         object.__setattr__(self, "counters", MappingProxyType(dict(self.counters)))
         object.__setattr__(self, "sub_certificates", tuple(self.sub_certificates))
-        for name in ("head", "readout"):
+        for name in ("head", "posterior"):
             if (content := getattr(self, name)) is not None:
                 object.__setattr__(self, name, MappingProxyType(dict(content)))
         if not self.digest:
@@ -249,12 +249,12 @@ class Certificate(Rebuilt):
 
     @property
     def head_text(self) -> str:
-        """The head as Python writes it, with its readout; empty for an output of the network."""
+        """The head as Python writes it, with its posterior; empty for an output of the network."""
         if self.head is None:
             return ""
         numbers = ", ".join(f"{k}={v!r}" for k, v in self.head.items() if k != "class")
-        kind = "unknown" if self.readout is None else self.readout.get("kind", "unknown")
-        return f"{self.head.get('class', 'unknown')}({numbers}) on a {kind} readout"
+        kind = "unknown" if self.posterior is None else self.posterior.get("kind", "unknown")
+        return f"{self.head.get('class', 'unknown')}({numbers}) on a {kind} posterior"
 
     @property
     def proof(self) -> Proof:

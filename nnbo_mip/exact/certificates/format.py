@@ -35,8 +35,11 @@ MAX_SPACE_NESTING = 16
 REMEDY = "use a file that certify saved"
 
 DIRECTIONS = ("maximize", "minimize")
-OPTIONAL = ("head", "readout", "unverified")
+OPTIONAL = ("head", "posterior", "unverified")
 """Fields that are written where they hold something."""
+
+KEYS = {"posterior": "readout"}
+"""Fields that files know by another name."""
 
 INFINITIES = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
@@ -46,7 +49,7 @@ def encode(certificate: Certificate) -> dict[str, Any]:
     content = {entry.name: getattr(certificate, entry.name) for entry in fields(certificate)}
     content["sub_certificates"] = [encode(sub) for sub in certificate.sub_certificates]
     content = {
-        name: _encoded(value)
+        KEYS.get(name, name): _encoded(value)
         for name, value in content.items()
         if value is not None or name not in OPTIONAL
     }
@@ -120,9 +123,9 @@ def _decoded(document: Any, certificate: type[Certificate], nesting: int) -> dic
             f"certificates of version {known} can be read; got {_shown(version)}; "
             "read it with the release of nnbo_mip that wrote it."
         )
-    names = {entry.name for entry in fields(certificate)}
-    missing = names - set(document) - set(OPTIONAL)
-    unknown = set(document) - names - {"format"}
+    keys = {entry.name: KEYS.get(entry.name, entry.name) for entry in fields(certificate)}
+    missing = {keys[name] for name in set(keys) - set(OPTIONAL)} - set(document)
+    unknown = set(document) - set(keys.values()) - {"format"}
     if missing or unknown:
         raise FileFormatError(
             f"a certificate has a fixed set of fields; missing {sorted(missing)}, unknown "
@@ -134,8 +137,8 @@ def _decoded(document: Any, certificate: type[Certificate], nesting: int) -> dic
             "nothing that nnbo_mip writes does that."
         )
     subs = _expect(document["sub_certificates"], list, "sub_certificates", "a list")
-    given = names & set(DECODERS) & set(document)
-    arguments = {name: DECODERS[name](document[name], name) for name in given}
+    given = {name for name in set(keys) & set(DECODERS) if keys[name] in document}
+    arguments = {name: DECODERS[name](document[keys[name]], keys[name]) for name in given}
     arguments["sub_certificates"] = tuple(
         certificate(**_decoded(sub, certificate, nesting - 1)) for sub in subs
     )
@@ -277,7 +280,7 @@ DECODERS: dict[str, Callable[[Any, str], Any]] = {
     "seconds": _finite,
     "counters": _mapping(_whole),
     "head": _mapping(_scalar),
-    "readout": _mapping(_scalars_in_groups),
+    "posterior": _mapping(_scalars_in_groups),
     "unverified": _text,
     "digest": _digest,
 }

@@ -1,6 +1,6 @@
 """A short search for admissible points that score high: samples, then gradient steps.
 
-Climbers that end in a hole climb once more from each of its faces.
+Climbers that end in an exclusion climb once more from each of its faces.
 
 It serves the check of certificates and shares nothing with the primal side of the engines.
 """
@@ -20,10 +20,10 @@ FIRST_STEP = 0.25
 """Length of the first step, as a share of the box."""
 
 CAUGHT = 4
-"""Climbers in one hole, the highest ones, that are put on its faces."""
+"""Climbers in one exclusion, the highest ones, that are put on its faces."""
 
 ROUNDS_AT_FACES = 2
-"""A climber that leaves one hole may end in another one."""
+"""A climber that leaves one exclusion may end in another one."""
 
 REPAIRED = 8
 """Climbers that are moved back to the domain one by one, which may cost a program each."""
@@ -47,8 +47,8 @@ def high_points(problem: Problem, starts: FloatArray, seed: int) -> FloatArray:
     order = np.argsort(-problem.values(points), kind="stable")
     ends = domain.lower, domain.upper
     climbed = _climb(problem, points[order[:CLIMBERS]], *ends)
-    for _ in range(ROUNDS_AT_FACES if len(domain.holes) else 0):
-        climbed = _past_holes(problem, climbed)
+    for _ in range(ROUNDS_AT_FACES if len(domain.exclusions) else 0):
+        climbed = _past_exclusions(problem, climbed)
     if not domain.is_box:
         repaired = [domain.repair(x) for x in climbed[:REPAIRED]]
         climbed = np.array([x for x in repaired if x is not None]).reshape(-1, problem.dimension)
@@ -64,11 +64,11 @@ def _samples(problem: Problem, seed: int) -> FloatArray:
         return np.empty((0, problem.dimension))
 
 
-def _past_holes(problem: Problem, climbed: FloatArray) -> FloatArray:
-    """Put every climber (n, d) in a hole on its faces and let it climb beyond them."""
+def _past_exclusions(problem: Problem, climbed: FloatArray) -> FloatArray:
+    """Put every climber (n, d) in an exclusion on its faces and let it climb beyond them."""
     domain = problem.domain
     found = [climbed]
-    for low, high in zip(domain.holes.lower, domain.holes.upper, strict=True):
+    for low, high in zip(domain.exclusions.lower, domain.exclusions.upper, strict=True):
         caught = climbed[((low < climbed) & (climbed < high)).all(axis=1)][:CAUGHT]
         for j in range(len(low) if len(caught) else 0):
             for face in (low[j], high[j]):
@@ -80,7 +80,7 @@ def _past_holes(problem: Problem, climbed: FloatArray) -> FloatArray:
                 found += [starts, _climb(problem, starts, lower, upper)]
     points = np.concatenate(found)
     points = points[np.argsort(-problem.values(points), kind="stable")]
-    outside = ~domain.holes.contain(points)
+    outside = ~domain.exclusions.contain(points)
     return np.concatenate([points[outside][:CLIMBERS], points[~outside][:CAUGHT]])
 
 

@@ -2,13 +2,13 @@ r"""Re-proves ``f(x) <= level`` for every admissible x, by code that made no cla
 
 The domain is cut into boxes, newest first. A box is finished when
 
-- no point of it satisfies the rows, or all of it lies in a hole,
+- no point of it satisfies the rows, or all of it lies in an exclusion,
 - a plane above f (`recheck_bounds`) stays at or below the level on it, with the best
   multiplier for one row at a time taken into account,
 - or its few undecided ReLUs are enumerated in exact arithmetic (`recheck_leaf`).
 
 Otherwise the part where the plane is below the level is cut off and the rest is halved, or
-cut along the faces of a hole in which the plane is largest (`recheck_holes`).
+cut along the faces of an exclusion in which the plane is largest (`recheck_exclusions`).
 A corner that scores above the level, in real arithmetic, ends the search: the claim is
 wrong. With ``level = -inf`` the same search proves that no admissible point exists.
 """
@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.dyadic import ExactNetwork
-from nnbo_mip.exact.checking.recheck_bounds import BoxBounder, Planes
+from nnbo_mip.exact.checking.recheck_bounds import BoxBounder, LinearBounds
 from nnbo_mip.exact.checking.recheck_leaf import Leaf, leaf_is_below, leaf_is_empty
 from nnbo_mip.exact.checking.sweep import Boxes, Recheck, Sweep, Watch, halves, ignore, joined
 from nnbo_mip.exact.search.problem import Problem
@@ -70,7 +70,7 @@ class _Recheck(Sweep):
         if counterexample is not None:
             return self.outcome("counterexample", counterexample)
         corners = np.where(planes.slopes > 0.0, boxes.upper, boxes.lower)
-        free, beside = self.beside_holes(boxes, corners, np.abs(planes.slopes) * self.unit)
+        free, beside = self.beside_exclusions(boxes, corners, np.abs(planes.slopes) * self.unit)
         boxes, planes, bound = boxes[free], planes.select(free), bound[free]
         splittable = self.splittable(boxes)
         whole = ~splittable.any(axis=0)
@@ -85,7 +85,7 @@ class _Recheck(Sweep):
 
     # -- finishing --------------------------------------------------------------------
 
-    def _counterexample(self, planes: Planes, boxes: Boxes) -> FloatArray | None:
+    def _counterexample(self, planes: LinearBounds, boxes: Boxes) -> FloatArray | None:
         """Return an admissible corner with f > level in real arithmetic, if one is seen."""
         corners = np.where(planes.slopes > 0.0, boxes.upper, boxes.lower).T
         values = self.problem.values(corners)
@@ -105,7 +105,7 @@ class _Recheck(Sweep):
         reach = NEARLY * max(1.0, abs(self.level)) + 4.0 * self.bounder.output_error
         return np.asarray(bound - self.level <= reach)
 
-    def _enumerated(self, planes: Planes, boxes: Boxes, index: int) -> bool:
+    def _enumerated(self, planes: LinearBounds, boxes: Boxes, index: int) -> bool:
         """Finish a box in exact arithmetic, as one point or pattern by pattern."""
         lower, upper = boxes.lower[:, index], boxes.upper[:, index]
         if bool((lower == upper).all()):
@@ -130,7 +130,9 @@ class _Recheck(Sweep):
 
     # -- halving ----------------------------------------------------------------------
 
-    def _halved(self, boxes: Boxes, planes: Planes, splittable: npt.NDArray[np.bool_]) -> Boxes:
+    def _halved(
+        self, boxes: Boxes, planes: LinearBounds, splittable: npt.NDArray[np.bool_]
+    ) -> Boxes:
         """Cut off what is below the level, then cut across the steepest wide coordinate."""
         lower, upper = _cut_off(boxes, planes, self.level)
         chosen = self.steepest(boxes, np.abs(planes.slopes) * self.unit, splittable)
@@ -139,7 +141,7 @@ class _Recheck(Sweep):
         return halves(lower, upper, boxes.share, chosen, *self.rows.cut(*ends, chosen))
 
 
-def _cut_off(boxes: Boxes, planes: Planes, level: float) -> tuple[FloatArray, FloatArray]:
+def _cut_off(boxes: Boxes, planes: LinearBounds, level: float) -> tuple[FloatArray, FloatArray]:
     """Move the ends of boxes over the part where their plane is at or below the level."""
     steep = np.abs(planes.slopes)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):

@@ -45,7 +45,7 @@ OPERATIONS = 12
 
 
 @dataclass(frozen=True, eq=False)
-class Planes:
+class LinearBounds:
     """``f(x) <= slopes . x + constant`` on each box, and which ReLUs are fixed there.
 
     Parameters
@@ -65,9 +65,9 @@ class Planes:
     active: list[npt.NDArray[np.bool_]]
     unstable: list[npt.NDArray[np.bool_]]
 
-    def select(self, mask: npt.NDArray[np.bool_]) -> Planes:
+    def select(self, mask: npt.NDArray[np.bool_]) -> LinearBounds:
         """Return the planes of the boxes where `mask` (B,) holds."""
-        return Planes(
+        return LinearBounds(
             self.slopes[:, mask],
             self.constant[mask],
             self.largest[mask],
@@ -110,7 +110,7 @@ class BoxBounder:
         widest = max((b.shape[0] for b in self._bias), default=1)
         return 2 * widest * (self.dimension + 1)
 
-    def planes(self, lower: FloatArray, upper: FloatArray) -> Planes:
+    def planes(self, lower: FloatArray, upper: FloatArray) -> LinearBounds:
         """Bound f over boxes given by their ends, (d, B) each."""
         ends, lines = self._forward(lower, upper)
         slopes, constant, adjoints = self._backward(lines, lower.shape[1])
@@ -124,7 +124,7 @@ class BoxBounder:
             slopes = np.where(better, new_slopes, slopes)
             constant = np.where(better, new_constant, constant)
             largest = np.minimum(largest, new_largest)
-        return Planes(
+        return LinearBounds(
             slopes,
             constant + self.output_error,
             largest,

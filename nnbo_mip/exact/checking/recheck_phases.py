@@ -3,8 +3,8 @@ r"""Re-proves ``f(x) <= level`` over ReLU phases, where there are too many input
 A node fixes some ReLUs active or inactive and, perhaps, grids to part of their values. It
 is finished when a bound from linear-programming multipliers (`recheck_program`) is at or
 below the level, or, with every ReLU fixed, in exact arithmetic (`recheck_leaf`). Otherwise
-it is split at a ReLU that the program treats wrongly, or along the faces of a hole in which
-the program's point scores above the level (`recheck_holes`). Before the search, the ends of
+it is split at a ReLU that the program treats wrongly, or along the faces of an exclusion in which
+the program's point scores above the level (`recheck_exclusions`). Before the search, the ends of
 inputs and pre-activations are tightened by programs of the same kind, in which only
 points that score at least the level matter.
 """
@@ -104,7 +104,7 @@ class _PhaseRecheck:
         return Recheck(verdict, x, self.nodes, 1.0)
 
     def _shrunk(self, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray] | None:
-        """Shrink a box (d,) by rows, grids and holes; None if it holds no point."""
+        """Shrink a box (d,) by rows, grids and exclusions; None if it holds no point."""
         low, high, feasible = self.rows.shrink(lower[:, None], upper[:, None])
         return (low[:, 0], high[:, 0]) if feasible[0] else None
 
@@ -177,9 +177,9 @@ class _PhaseRecheck:
         x = np.clip(relaxed.x, node.lower, node.upper)
         if self._exceeds(x):
             return self._outcome("counterexample", x)
-        hole = int(self.rows.holes.trapping(x[:, None])[0])
-        if hole >= 0 and self.problem.value(x) + self.bounder.output_error > self.level:
-            return self._beside(node, hole)  # no phase brings the bound below the level
+        exclusion = int(self.rows.exclusions.trapping(x[:, None])[0])
+        if exclusion >= 0 and self.problem.value(x) + self.bounder.output_error > self.level:
+            return self._beside(node, exclusion)  # no phase brings the bound below the level
         free = node.phases == UNDECIDED
         children = self._split_grid(node, x, everywhere=not free.any())
         if children:
@@ -187,8 +187,8 @@ class _PhaseRecheck:
         if not free.any():
             if self._enumerated(root, node):
                 return []
-            hole = self.rows.holes.meeting(node.lower, node.upper)
-            return self._beside(node, hole) if hole >= 0 else self._outcome("stuck", x)
+            exclusion = self.rows.exclusions.meeting(node.lower, node.upper)
+            return self._beside(node, exclusion) if exclusion >= 0 else self._outcome("stuck", x)
         score = np.where(free, relaxed.excess, -1.0)
         if score.max() <= 0.0:
             score = np.where(free, np.minimum(-node.low, node.high), -1.0)
@@ -203,11 +203,11 @@ class _PhaseRecheck:
             return True
         return value + error > self.level and self.exact.value(x).exceeds(self.level)
 
-    def _beside(self, node: Node, hole: int) -> list[Node]:
-        """Cut a node along the faces of a hole that meets it."""
+    def _beside(self, node: Node, exclusion: int) -> list[Node]:
+        """Cut a node along the faces of an exclusion that meets it."""
         steepness = self.bounder.planes(node.lower[:, None], node.upper[:, None]).slopes[:, 0]
-        lower, upper, _ = self.rows.holes.cut(
-            hole,
+        lower, upper, _ = self.rows.exclusions.cut(
+            exclusion,
             node.lower[:, None],
             node.upper[:, None],
             np.abs(steepness) * (node.upper - node.lower),

@@ -1,4 +1,4 @@
-r"""Rows, grids, one-hot groups and holes as the re-proof sees them.
+r"""Rows, grids, one-hot groups and exclusions as the re-proof sees them.
 
 A one-hot group is its sum, written as two rows. A row ``A x <= t`` moves the ends of a
 box: with s = t - min(A x) the slack that the box leaves,
@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.exact.checking.recheck_bounds import Planes
-from nnbo_mip.exact.checking.recheck_holes import Holes
+from nnbo_mip.exact.checking.recheck_bounds import LinearBounds
+from nnbo_mip.exact.checking.recheck_exclusions import ExclusionBoxes
 from nnbo_mip.space.domain import Domain
 
 SHRINKING_PASSES = 2
@@ -38,7 +38,7 @@ class Rows:
         self.A: FloatArray = np.concatenate([domain.A, sums, -sums])
         self.limit: FloatArray = np.concatenate([domain.row_limit, ones, -ones])
         self.is_real = np.array([grid is None for grid in domain.grids])
-        self.holes = Holes(domain)
+        self.exclusions = ExclusionBoxes(domain)
         self._grids = domain.grids
         self._rounding = ROUNDING * (domain.dimension + 4)
 
@@ -53,8 +53,8 @@ class Rows:
                 used = np.flatnonzero(row)
                 feasible &= self._shrink_by(row[used, None], limit, lower, upper, used)
             feasible &= self._onto_grids(lower, upper)
-            if len(self.holes):
-                lower, upper, outside = self.holes.shrink(lower, upper)
+            if len(self.exclusions):
+                lower, upper, outside = self.exclusions.shrink(lower, upper)
                 feasible &= outside & self._onto_grids(lower, upper)
             elif not len(self.A):
                 break
@@ -93,7 +93,7 @@ class Rows:
                 upper[j] = grid.value(np.clip(last, 0, grid.count - 1))
         return feasible
 
-    def largest(self, planes: Planes, lower: FloatArray, upper: FloatArray) -> FloatArray:
+    def largest(self, planes: LinearBounds, lower: FloatArray, upper: FloatArray) -> FloatArray:
         """Bound planes over boxes (d, B) by the best of one multiplier for one row: (B,)."""
         best = planes.largest
         for row, limit in zip(self.A, self.limit, strict=True):
@@ -104,7 +104,7 @@ class Rows:
 
     def _with(
         self,
-        planes: Planes,
+        planes: LinearBounds,
         row: FloatArray,
         limit: float,
         multiplier: FloatArray,

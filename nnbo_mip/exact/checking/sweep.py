@@ -146,10 +146,10 @@ class Sweep(abc.ABC):
             missing -= len(top)
         return joined(taken)
 
-    def beside_holes(
+    def beside_exclusions(
         self, boxes: Boxes, corners: FloatArray, steepness: FloatArray
     ) -> tuple[npt.NDArray[np.bool_], Boxes]:
-        """Cut the boxes whose corner (d, n) lies in a hole along its faces.
+        """Cut the boxes whose corner (d, n) lies in an exclusion along its faces.
 
         Parameters
         ----------
@@ -165,16 +165,16 @@ class Sweep(abc.ABC):
         parts : Boxes
             What became of the others.
         """
-        holes = self.rows.holes
-        hole = holes.trapping(corners)
+        exclusions = self.rows.exclusions
+        exclusion = exclusions.trapping(corners)
         parts = [boxes[slice(0, 0)]]
-        for number in np.unique(hole[hole >= 0]):
-            mine = boxes[hole == number]
-            order = steepness[:, hole == number].mean(axis=1)
-            lower, upper, owner = holes.cut(int(number), mine.lower, mine.upper, order)
+        for number in np.unique(exclusion[exclusion >= 0]):
+            mine = boxes[exclusion == number]
+            order = steepness[:, exclusion == number].mean(axis=1)
+            lower, upper, owner = exclusions.cut(int(number), mine.lower, mine.upper, order)
             counts = np.bincount(owner, minlength=len(mine))
             parts.append(Boxes(lower, upper, mine.share[owner] / counts[owner]))
-        return hole < 0, joined(parts)
+        return exclusion < 0, joined(parts)
 
     def splittable(self, boxes: Boxes) -> npt.NDArray[np.bool_]:
         """Return which coordinates (d, n) of boxes are wide enough to be halved."""

@@ -1,7 +1,7 @@
 r"""Enumeration: exact maxima over at most two continuous coordinates, at any width and depth.
 
 Discrete coordinates are listed; what is left of each combination (a point, an interval or
-a polygon, in parts where there are holes) is covered by simplices, and simplices are cut where
+a polygon, in parts where there are exclusions) is covered by simplices, and simplices are cut where
 the function bends, until it is affine on every simplex that could hold the maximum: in one
 dimension a sweep over the breakpoints, in two the arrangement of the ReLUs' zero lines. Bounds
 on simplices
@@ -112,7 +112,7 @@ def estimate_cost(problem: Problem, options: EnumerateOptions | None = None) -> 
         for source in affine.terms
     )
     simplices = float(plan.slices)
-    boxes = plan.slices * (1.0 + len(plan.domain.holes))
+    boxes = plan.slices * (1.0 + len(plan.domain.exclusions))
     if len(plan.free) == 1:
         simplices = 3.0 * boxes + 100.0
     elif len(plan.free) == 2:

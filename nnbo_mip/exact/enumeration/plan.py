@@ -11,13 +11,13 @@ import numpy as np
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.space.domain import Domain, Grid
-from nnbo_mip.space.hole_free import hole_free_boxes
+from nnbo_mip.space.exclusion_free import exclusion_free_boxes
 
 MAX_FREE = 2
 """Largest number of continuous coordinates: beyond it the pieces are too many."""
 
-BOXES_A_HOLE = 4
-"""Boxes into which a hole cuts a slice at most, where it overlaps no other one."""
+BOXES_A_EXCLUSION = 4
+"""Boxes into which an exclusion cuts a slice at most, where it overlaps no other one."""
 
 LONG_GRID = 64
 """Values beyond which the longest grid is swept rather than listed."""
@@ -67,10 +67,10 @@ class Plan:
     def blocks(self, size: int) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Yield the boxes (n, d) of `size` slices at a time, without those proven empty.
 
-        Holes cut a slice into several boxes; fewer slices are then taken at a time.
+        ExclusionBoxes cut a slice into several boxes; fewer slices are then taken at a time.
         """
-        holes = len(self.domain.holes) if self.free else 0
-        size = max(1, size // (1 + BOXES_A_HOLE * holes))
+        exclusions = len(self.domain.exclusions) if self.free else 0
+        size = max(1, size // (1 + BOXES_A_EXCLUSION * exclusions))
         shape = [len(axis.values) for axis in self.axes]
         for start in range(0, self.slices, size):
             index = np.arange(start, min(start + size, self.slices))
@@ -81,8 +81,8 @@ class Plan:
                 lower[:, axis.columns] = axis.values[position]
                 upper[:, axis.columns] = axis.values[position]
             inside = ((lower >= self.domain.lower) & (upper <= self.domain.upper)).all(axis=1)
-            if holes:
-                lower, upper, _ = hole_free_boxes(self.domain, lower[inside], upper[inside])
+            if exclusions:
+                lower, upper, _ = exclusion_free_boxes(self.domain, lower[inside], upper[inside])
                 yield lower, upper
                 continue
             lower, upper, feasible = self.domain.tighten(lower[inside], upper[inside])

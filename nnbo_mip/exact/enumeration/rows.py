@@ -25,7 +25,7 @@ class Rows:
     def __init__(self, domain: Domain, geometry: Geometry) -> None:
         self.A, self.limit = domain.A, domain.row_limit
         self._geometry = geometry
-        self._lower, self._upper, self._holes = domain.lower, domain.upper, domain.holes
+        self._lower, self._upper, self._exclusions = domain.lower, domain.upper, domain.exclusions
         largest = np.maximum(np.abs(domain.lower), np.abs(domain.upper))
         roundings = 16 * (domain.dimension + 16) + 64 * CUTS_PER_ROW * len(self.limit)
         size = np.abs(self.A) @ largest + np.abs(self.limit)
@@ -84,11 +84,11 @@ class Rows:
         -------
         (n, d) array
             The nearest points where the violated rows hold by a margin; where these violate
-            other rows or lie in a hole, points on the way to the center of the simplex.
+            other rows or lie in an exclusion, points on the way to the center of the simplex.
         """
         near = self._nearest_inside(points)
         far = self._towards(points, interiors(vertices))
-        good = (self.excess(near) <= 0.0).all(axis=1) & ~self._holes.contain(near)
+        good = (self.excess(near) <= 0.0).all(axis=1) & ~self._exclusions.contain(near)
         return np.where(good[:, None], near, far)
 
     def _nearest_inside(self, points: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ Every input is an affine expression of columns that are of order 1:
 
 with shift 0 unless the box lies far from 0 for its width. The rows ``A x <= b`` are
 relaxed by the slack that admissible points have and, as all rows but the sums of binaries
-are, by `MARGIN`. Holes are left out by further binaries (`formulation.holes`).
+are, by `MARGIN`. Exclusions are left out by further binaries (`formulation.exclusions`).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from scipy.sparse import csr_array
 from nnbo_mip.core.arrays import FloatArray, IntArray
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.formulation.builder import ModelBuilder
+from nnbo_mip.exact.formulation.exclusions import ExclusionColumns, add_exclusions
 from nnbo_mip.exact.formulation.expression import Expressions, apply_affine
-from nnbo_mip.exact.formulation.holes import HoleColumns, add_holes
 from nnbo_mip.exact.formulation.model import power_of_two_above
 from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF
 from nnbo_mip.network.graph.affine import Affine
@@ -63,8 +63,8 @@ class InputColumns:
         Coordinates written as a choice between the values of a grid.
     shifts, scales : (d,) arrays
         Of the direct coordinates.
-    holes : HoleColumns or None
-        The binaries of faces, where the domain has holes.
+    exclusions : ExclusionColumns or None
+        The binaries of faces, where the domain has exclusions.
     """
 
     expressions: Expressions
@@ -72,7 +72,7 @@ class InputColumns:
     listed: tuple[tuple[int, IntArray], ...]
     shifts: FloatArray
     scales: FloatArray
-    holes: HoleColumns | None = None
+    exclusions: ExclusionColumns | None = None
 
 
 def add_inputs(builder: ModelBuilder, domain: Domain) -> InputColumns:
@@ -83,9 +83,9 @@ def add_inputs(builder: ModelBuilder, domain: Domain) -> InputColumns:
     inputs = writer.finish()
     _add_one_hot(builder, domain, dict(inputs.direct))
     _add_domain_rows(builder, domain, inputs.expressions)
-    if not len(domain.holes):
+    if not len(domain.exclusions):
         return inputs
-    return replace(inputs, holes=add_holes(builder, domain, inputs.expressions))
+    return replace(inputs, exclusions=add_exclusions(builder, domain, inputs.expressions))
 
 
 class _InputWriter:
@@ -188,8 +188,8 @@ def input_values(inputs: InputColumns, point: FloatArray, n_columns: int) -> Flo
     for j, choice in inputs.listed:
         values = inputs.expressions.matrix[[j]].toarray()[0, choice]
         columns[choice[np.argmin(np.abs(values - point[j]))]] = 1.0
-    if inputs.holes is not None:
-        inputs.holes.complete(columns, point)
+    if inputs.exclusions is not None:
+        inputs.exclusions.complete(columns, point)
     return columns
 
 

@@ -13,7 +13,7 @@ out in the objective, is added to every bound of a solver before it is believed.
 
 *Claims.* How far an honest claim may exceed the forward pass at the point claimed follows
 from the magnitude network. With ``D_0 = |x - x'|`` from the columns of the inputs, and from
-how far a solution may lie within a hole,
+how far a solution may lie within an exclusion,
 
     D_l = e_l + sum_k |W_{l,k}| D_k          ReLUs with columns, at most u_l (both are in [0, u_l])
     D_l = sum_k |W_{l,k}| D_k                ReLUs that are proven to be on
@@ -88,8 +88,8 @@ def _objective_drift(encoding: Encoding, tolerances: Tolerances) -> float:
     whole = encoding.model.integer
     per_column = np.where(whole, tolerances.integrality, 0.0) + tolerances.feasibility
     drift = abs(encoding.model.input_matrix) @ per_column
-    if encoding.inputs.holes is not None:
-        drift = drift + encoding.inputs.holes.drift(
+    if encoding.inputs.exclusions is not None:
+        drift = drift + encoding.inputs.exclusions.drift(
             network.n_inputs, tolerances.feasibility, tolerances.integrality
         )
     drifts = [drift]

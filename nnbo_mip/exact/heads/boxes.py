@@ -4,7 +4,7 @@ The search is that of `exact.branching.boxes`. A box is discarded, or cut, where
 condition proves that the score does not exceed the cut-off; until then it keeps a bound of the
 score. The bound is rigorous.
 
-Which relaxer bounds which head on which readout.
+Which relaxer bounds which head on which posterior.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from nnbo_mip.scores.base.abstract import Head, MomentHead, Shape
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.posteriors.gp_readout import GpReadout
-from nnbo_mip.scores.posteriors.readouts import (
-    MembersReadout,
-    NetworkReadout,
-    PlainReadout,
-    Readout,
+from nnbo_mip.scores.posteriors.compiled import (
+    CompiledPosterior,
+    MembersPosterior,
+    PlainPosterior,
+    Posterior,
 )
-from nnbo_mip.scores.posteriors.tanh_readouts import TanhMembers, TanhReadout
+from nnbo_mip.scores.posteriors.process import ProcessPosterior
+from nnbo_mip.scores.posteriors.tanh import TanhMembers, TanhPosterior
 from nnbo_mip.scores.storage import network_of
 from nnbo_mip.space.domain import Domain
 
@@ -60,53 +60,55 @@ class HeadRelaxer(BoxRelaxer, Protocol):
 
 
 @singledispatch
-def moments_over(readout: Readout, domain: Domain) -> tuple[Rows, SpreadRelaxer]:
+def moments_over(posterior: Posterior, domain: Domain) -> tuple[Rows, SpreadRelaxer]:
     """Return what bounds mean and std of a posterior; one more kind registers its own."""
-    raise UnsupportedError(no_spread(readout))
+    raise UnsupportedError(no_spread(posterior))
 
 
 @moments_over.register
-def _of_network(readout: NetworkReadout, domain: Domain) -> tuple[Rows, SpreadRelaxer]:
-    spreads = spread_relaxer(readout)
-    return _rows_of(readout, domain, spreads.outputs, "mean"), spreads
+def _of_network(posterior: CompiledPosterior, domain: Domain) -> tuple[Rows, SpreadRelaxer]:
+    spreads = spread_relaxer(posterior)
+    return _rows_of(posterior, domain, spreads.outputs, "mean"), spreads
 
 
 @moments_over.register
-def _of_tanh(readout: TanhReadout, domain: Domain) -> tuple[Rows, SpreadRelaxer]:
-    return UnitRows.of_tanh(TanhUnits(readout, domain), readout), spread_relaxer(readout)
+def _of_tanh(posterior: TanhPosterior, domain: Domain) -> tuple[Rows, SpreadRelaxer]:
+    return UnitRows.of_tanh(TanhUnits(posterior, domain), posterior), spread_relaxer(posterior)
 
 
 @moments_over.register
-def _of_process(readout: GpReadout, domain: Domain) -> tuple[Rows, SpreadRelaxer]:
-    part = PosteriorPart(readout, KernelUnits(readout, domain))
+def _of_process(posterior: ProcessPosterior, domain: Domain) -> tuple[Rows, SpreadRelaxer]:
+    part = PosteriorPart(posterior, KernelUnits(posterior, domain))
     return part.rows, part
 
 
 @singledispatch
-def members_over(readout: Readout, domain: Domain, head: EmpiricalImprovement) -> HeadRelaxer:
+def members_over(posterior: Posterior, domain: Domain, head: EmpiricalImprovement) -> HeadRelaxer:
     """Return what bounds a head of the members of a posterior."""
-    raise UnsupportedError("the readout has no members.")
+    raise UnsupportedError("the posterior has no members.")
 
 
 @members_over.register
-def _of_members(readout: MembersReadout, domain: Domain, head: EmpiricalImprovement) -> HeadRelaxer:
+def _of_members(
+    posterior: MembersPosterior, domain: Domain, head: EmpiricalImprovement
+) -> HeadRelaxer:
     if head.kind == "ei":
-        return ImprovementRelaxer(readout.network, readout.names, head, domain)
-    return CountRelaxer(_rows_of(readout, domain, readout.names, readout.names[0]), head)
+        return ImprovementRelaxer(posterior.network, posterior.names, head, domain)
+    return CountRelaxer(_rows_of(posterior, domain, posterior.names, posterior.names[0]), head)
 
 
 @members_over.register
 def _of_tanh_members(
-    readout: TanhMembers, domain: Domain, head: EmpiricalImprovement
+    posterior: TanhMembers, domain: Domain, head: EmpiricalImprovement
 ) -> HeadRelaxer:
-    rows = UnitRows.of_tanh(TanhUnits(readout, domain), readout)
+    rows = UnitRows.of_tanh(TanhUnits(posterior, domain), posterior)
     return (RisenRelaxer if head.kind == "ei" else CountRelaxer)(rows, head)
 
 
 def _rows_of(
-    readout: NetworkReadout, domain: Domain, outputs: tuple[str, ...], base: str
+    posterior: CompiledPosterior, domain: Domain, outputs: tuple[str, ...], base: str
 ) -> RowRelaxer:
-    return RowRelaxer(readout.network, domain.lower, domain.upper, outputs, base)
+    return RowRelaxer(posterior.network, domain.lower, domain.upper, outputs, base)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,10 +127,10 @@ class Boxed:
     @cached_property
     def why_not(self) -> str:
         """Why nothing bounds the problem, in a sentence; empty where something does."""
-        head, readout = self.problem.searched, self.problem.readout
+        head, posterior = self.problem.searched, self.problem.posterior
         if head.shape is Shape.MIXTURE:
             return f"a {type(head).__name__} reads neither mean and std nor members."
-        if readout.forest is not None:
+        if posterior.forest is not None:
             return ""
         return self._found if isinstance(self._found, str) else ""
 
@@ -143,30 +145,30 @@ class Boxed:
     @cached_property
     def _found(self) -> HeadRelaxer | str:
         """The relaxer, or why there is none."""
-        head, readout, domain = self.problem.searched, self.problem.readout, self.problem.domain
+        head, posterior, domain = self.problem.searched, self.problem.posterior, self.problem.domain
         try:
-            return _relaxer(head, readout, domain)
+            return _relaxer(head, posterior, domain)
         except UnsupportedError as error:
             return str(error)
 
 
 @singledispatch
-def _relaxer(head: Head, readout: Readout, domain: Domain) -> HeadRelaxer | str:
+def _relaxer(head: Head, posterior: Posterior, domain: Domain) -> HeadRelaxer | str:
     """Return what bounds a head, by what it reads, or why nothing does."""
     return f"a {type(head).__name__} reads neither mean and std nor members."
 
 
 @_relaxer.register
-def _of_moment_head(head: MomentHead, readout: Readout, domain: Domain) -> HeadRelaxer | str:
-    rows, spreads = moments_over(readout, domain)
+def _of_moment_head(head: MomentHead, posterior: Posterior, domain: Domain) -> HeadRelaxer | str:
+    rows, spreads = moments_over(posterior, domain)
     return spreads.why_not or MomentRelaxer(rows, head, spreads)
 
 
 @_relaxer.register
 def _of_member_head(
-    head: EmpiricalImprovement, readout: Readout, domain: Domain
+    head: EmpiricalImprovement, posterior: Posterior, domain: Domain
 ) -> HeadRelaxer | str:
-    return members_over(readout, domain, head)
+    return members_over(posterior, domain, head)
 
 
 __all__ = [
@@ -196,7 +198,7 @@ class HeadBoxSearch(RelaxedSearch):
 
     def __init__(self, boxed: Boxed, options: BoxOptions, monitor: Monitor) -> None:
         problem = boxed.problem
-        if network_of(problem.readout) is not None:
+        if network_of(problem.posterior) is not None:
             with monitor.clock_stopped():
                 load_kernels()
         relaxer = boxed.relaxer
@@ -212,7 +214,7 @@ class HeadBoxSearch(RelaxedSearch):
 
 def search_of(boxed: Boxed, options: BoxOptions, monitor: Monitor) -> HeadBoxSearch | TreeSearch:
     """Return the search over boxes of a problem: those of trees end at thresholds."""
-    if boxed.problem.readout.forest is not None:
+    if boxed.problem.posterior.forest is not None:
         return TreeSearch(boxed.problem, options, monitor)
     return HeadBoxSearch(boxed, options, monitor)
 
@@ -226,7 +228,7 @@ def solve(problem: HeadProblem, options: BoxOptions, monitor: Monitor) -> Search
 def bound_of_domain(boxed: Boxed, monitor: Monitor) -> float:
     """Return the bound of one relaxation over the whole box; ``inf`` where there is none."""
     problem = boxed.problem
-    if problem.readout.forest is not None:
+    if problem.posterior.forest is not None:
         search = TreeSearch(problem, BoxOptions(), monitor)
         return search.bound_once() if search.is_useful else math.inf
     relaxer, domain = boxed.relaxer, problem.domain
@@ -243,7 +245,7 @@ def bound_of_domain(boxed: Boxed, monitor: Monitor) -> float:
 
 def climb_of(problem: HeadProblem, monitor: Monitor, seed: int) -> None:
     """Offer good admissible points to a monitor."""
-    forest = problem.readout.forest
+    forest = problem.posterior.forest
     if forest is not None:
         climb_cells(problem, TreeCells(forest, problem.domain), monitor, seed)
     else:
@@ -257,5 +259,5 @@ def load_kernels() -> None:
     layers = [([[1.0]], [0.5]), ([[1.0]], [0.5]), ([[1.0], [1.0]], [0.0, 0.0])]
     network = Network.from_layers(layers, ("mean", "std"))
     domain = Domain([-1.0], [2.0])
-    problem = HeadProblem(Objective(PlainReadout(network), LinearHead(1.0, 1.0)), domain)
+    problem = HeadProblem(Objective(PlainPosterior(network), LinearHead(1.0, 1.0)), domain)
     Boxed(problem).relaxer.bound(np.array([[-1.0]]), np.array([[2.0]]), 0.0, 1)

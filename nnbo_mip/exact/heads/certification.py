@@ -2,10 +2,9 @@
 
 Where the bound follows from lines that linear problems have proven (the sandwiches), each line
 that matters becomes a sub-certificate, as wide as the bound allows: a weighted sum of mean and
-std is the claim of a `LinearHead` on the same readout, one of mean and relu(raw) a claim about the
-network's outputs.
-A bound that was proven in another way stands by itself: linear heads and ratios are one linear
-problem, which restates the claim, and boxes have no parts.
+std is the claim of a `LinearHead` on the same posterior, one of mean and relu(raw) a claim about
+the network's outputs. A bound that was proven in another way stands by itself: linear heads and
+ratios are one linear problem, which restates the claim, and boxes have no parts.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from nnbo_mip.exact.search.result import SearchResult, Step
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.storage import head_to_dict, network_of, readout_to_dict
+from nnbo_mip.scores.storage import head_to_dict, network_of, posterior_to_dict
 from nnbo_mip.space.domain import ROW_SLACK, Domain
 from nnbo_mip.space.space import Space
 
@@ -57,7 +56,7 @@ def certificate_of(
     seconds : float
         Wall time of the search.
 
-    Raises `UnsupportedError` for heads and readouts that no certificate can name.
+    Raises `UnsupportedError` for heads and posteriors that no certificate can name.
     """
     given = problem.domain if space is None else space
     stored = given.to_dict() if isinstance(given, Space | Domain) else given
@@ -78,8 +77,8 @@ class _Writer:
     ) -> None:
         self.problem, self.space = problem, space
         self.requested_gap, self.seed, self.seconds = requested_gap, seed, seconds
-        self.readout = problem.readout
-        self.network = network_of(problem.readout)
+        self.posterior = problem.posterior
+        self.network = network_of(problem.posterior)
 
     def whole(self, result: SearchResult) -> Certificate:
         problem = self.problem
@@ -114,7 +113,7 @@ class _Writer:
         head: Head | None = None
         if "relu_raw" not in weights:
             head = LinearHead(weights.get("mean", 0.0), weights.get("std", 0.0))
-            objective = Objective(self.readout, head)
+            objective = Objective(self.posterior, head)
             value = -math.inf if step.x is None else float(objective.score(step.x[None, :])[0])
         else:
             assert self.network is not None
@@ -169,7 +168,7 @@ class _Writer:
             counters={name: int(count) for name, count in found.counters.items()},
             sub_certificates=parts,
             head=None if head is None else head_to_dict(head),
-            readout=None if head is None else readout_to_dict(self.readout),
+            posterior=None if head is None else posterior_to_dict(self.posterior),
             unverified=None if network is None else network.unverified or None,
         )
 

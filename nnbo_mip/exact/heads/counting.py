@@ -26,7 +26,7 @@ from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, rounded_up
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
-from nnbo_mip.scores.posteriors.readouts import MembersReadout
+from nnbo_mip.scores.posteriors.compiled import MembersPosterior
 
 WAY = "counting"
 
@@ -39,12 +39,12 @@ SPENT = 0.25
 
 def why_not(problem: HeadProblem) -> str:
     """Return why this way does not apply, in a sentence; empty where it does."""
-    parts = problem.parts(EmpiricalImprovement, MembersReadout)
+    parts = problem.parts(EmpiricalImprovement, MembersPosterior)
     if parts is not None and parts[0].kind == "pi":
         return ""
     if problem.head.name != "empirical_pi":
         return "the head does not count members."
-    return "the readout has no members that are networks of ReLUs."
+    return "the posterior has no members that are networks of ReLUs."
 
 
 def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> SearchResult:
@@ -52,13 +52,13 @@ def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> S
     reason = why_not(problem)
     if reason:
         raise UnsupportedError(f"members must be counted; {reason}")
-    parts = problem.parts(EmpiricalImprovement, MembersReadout)
+    parts = problem.parts(EmpiricalImprovement, MembersPosterior)
     assert parts is not None
-    head, readout = parts
+    head, posterior = parts
     offer_sample(problem, monitor, options.seed)
     sequence = Sequence(options, monitor)
-    count = len(readout.names)
-    objective, margin = _counted(readout, head.threshold, problem)
+    count = len(posterior.names)
+    objective, margin = _counted(posterior, head.threshold, problem)
     # Nothing more is gained once less than one member is open.
     level = monitor.best_value + (1.0 - SPENT) / count if monitor.best_x is not None else -math.inf
     step = sequence.maximize(
@@ -77,14 +77,14 @@ def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> S
 
 
 def _counted(
-    readout: MembersReadout, threshold: float, problem: HeadProblem
+    posterior: MembersPosterior, threshold: float, problem: HeadProblem
 ) -> tuple[Network, float]:
     """Return the network of g, and by how much rounding may put it below g."""
-    network, domain = readout.network, problem.domain
-    members = network.head.rows([network.output_index(name) for name in readout.names])
+    network, domain = posterior.network, problem.domain
+    members = network.head.rows([network.output_index(name) for name in posterior.names])
     count = members.width
     outputs = Outputs(network, domain.lower, domain.upper)
-    size = abs(threshold) + max(outputs.magnitude(name) for name in readout.names)
+    size = abs(threshold) + max(outputs.magnitude(name) for name in posterior.names)
     delta = NEARLY * size if size > 0.0 else 1.0
     # relu(1 + (f - t) / delta) - relu((f - t) / delta), over M
     bias = (members.bias - threshold) / delta

@@ -1,7 +1,7 @@
 r"""Heads that are weighted sums of a network's outputs: one linear problem.
 
-    a mean + b std + c                      on a `PlainReadout`, with any b
-    a mean + c                              on any readout
+    a mean + b std + c                      on a `PlainPosterior`, with any b
+    a mean + c                              on any posterior
     (1 / M) sum_k relu(f_k - threshold)     empirical EI: one more ReLU a member
 
 The share of members that reach a threshold (empirical PI) is no such sum: it jumps, and is left
@@ -29,7 +29,7 @@ from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
-from nnbo_mip.scores.posteriors.readouts import MembersReadout, PlainReadout
+from nnbo_mip.scores.posteriors.compiled import MembersPosterior, PlainPosterior
 from nnbo_mip.scores.storage import network_of
 from nnbo_mip.space.domain import Domain
 
@@ -41,15 +41,15 @@ SPENT = 0.99
 
 def why_not(problem: HeadProblem) -> str:
     """Return why this way does not apply, in a sentence; empty where it does."""
-    if problem.parts(LinearHead, PlainReadout):
+    if problem.parts(LinearHead, PlainPosterior):
         return ""
     if linear := problem.parts(LinearHead, object):
-        if network_of(problem.readout) is None:
-            return "the mean of this readout is no network of ReLUs; take boxes."
+        if network_of(problem.posterior) is None:
+            return "the mean of this posterior is no network of ReLUs; take boxes."
         if linear[0].std_weight == 0.0:
             return ""
-        return "the std of this readout is not an output of the network."
-    members = problem.parts(EmpiricalImprovement, MembersReadout)
+        return "the std of this posterior is not an output of the network."
+    members = problem.parts(EmpiricalImprovement, MembersPosterior)
     if members is None:
         return "the head is no weighted sum of outputs of the network."
     if members[0].kind == "ei":
@@ -63,11 +63,11 @@ def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> S
     if reason:
         raise UnsupportedError(f"one linear problem must give the head; {reason}")
     sequence = Sequence(options, monitor)
-    if members := problem.parts(EmpiricalImprovement, MembersReadout):
+    if members := problem.parts(EmpiricalImprovement, MembersPosterior):
         step = _maximize_members(problem.domain, *members, sequence)
         bound = step.bound
     else:
-        linear, network = problem.parts(LinearHead, object), network_of(problem.readout)
+        linear, network = problem.parts(LinearHead, object), network_of(problem.posterior)
         assert linear is not None
         assert network is not None
         step = _maximize_moments(problem, linear[0], network, sequence)
@@ -81,7 +81,7 @@ def _maximize_moments(
     problem: HeadProblem, head: LinearHead, network: Network, sequence: Sequence
 ) -> Step:
     allowance = allowance_of(sequence.whole, head.constant)
-    plain = problem.parts(LinearHead, PlainReadout)
+    plain = problem.parts(LinearHead, PlainPosterior)
     if plain is None or head.std_weight == 0.0:
         domain = problem.domain
         weights = {"mean": head.mean_weight}
@@ -92,10 +92,10 @@ def _maximize_moments(
 
 
 def _maximize_members(
-    domain: Domain, head: EmpiricalImprovement, readout: MembersReadout, sequence: Sequence
+    domain: Domain, head: EmpiricalImprovement, posterior: MembersPosterior, sequence: Sequence
 ) -> Step:
-    network = readout.network
-    members = network.head.rows([network.output_index(name) for name in readout.names])
+    network = posterior.network
+    members = network.head.rows([network.output_index(name) for name in posterior.names])
     count = members.width
     over = Affine(members.bias - head.threshold, members.terms)
     nothing = Affine(np.zeros(1), {})

@@ -98,7 +98,7 @@ class Ways:
     def why_not(self, method: str) -> str:
         """Return why a method cannot maximize the head, in a sentence; empty where it can."""
         problem = self.problem
-        if method == "enumerate" and problem.readout.forest is not None:
+        if method == "enumerate" and problem.posterior.forest is not None:
             return 'trees are not enumerated but searched by boxes; take "bab" or "auto".'
         if self.sequence is not None:
             return _why_not_listed(problem.domain) if method == "enumerate" else ""

@@ -1,7 +1,7 @@
 r"""Weighted sums of the mean and a second coordinate, as linear problems.
 
     plain    (mean, std),           std an output: one linear problem
-    smooth   (mean, std),           std below tangents of its readout: see `tangents`
+    smooth   (mean, std),           std below tangents of its curve: see `tangents`
     raw      (mean, -relu(raw)),    for heads that fall with a std that is smooth: one problem
 
 The std that is read of an output is its positive part. Where the output is proven never to be
@@ -22,7 +22,7 @@ from nnbo_mip.exact.search.result import Step
 from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.graph import Network
-from nnbo_mip.scores.posteriors.readouts import PlainReadout, SmoothReadout
+from nnbo_mip.scores.posteriors.compiled import PlainPosterior, SmoothPosterior
 from nnbo_mip.space.domain import Domain
 
 NEGLIGIBLE = 1e-10
@@ -67,19 +67,19 @@ class Plane(abc.ABC):
 
 
 class PlainPlane(Plane):
-    """Mean and std of a `PlainReadout`; the weight of the std may be negative.
+    """Mean and std of a `PlainPosterior`; the weight of the std may be negative.
 
     Parameters
     ----------
-    readout : PlainReadout
+    posterior : PlainPosterior
     domain : Domain
     sequence : Sequence
         Solves the problems.
     """
 
-    def __init__(self, readout: PlainReadout, domain: Domain, sequence: Sequence) -> None:
-        self._readout, self._sequence = readout, sequence
-        network, low = readout.network, proven_floor(readout.network, "std", domain)
+    def __init__(self, posterior: PlainPosterior, domain: Domain, sequence: Sequence) -> None:
+        self._posterior, self._sequence = posterior, sequence
+        network, low = posterior.network, proven_floor(posterior.network, "std", domain)
         outputs = Outputs(network, domain.lower, domain.upper)
         self._shortfall = max(-low, 0.0)
         if not self._shortfall <= NEGLIGIBLE * outputs.magnitude("std"):
@@ -90,7 +90,7 @@ class PlainPlane(Plane):
 
     def coordinates(self, points: FloatArray) -> FloatArray:
         """Return mean and std (n, 2)."""
-        return np.column_stack(self._readout.moments(points))
+        return np.column_stack(self._posterior.moments(points))
 
     def std_of(self, second: FloatArray) -> FloatArray:
         """Return the std itself."""
@@ -118,11 +118,11 @@ class PlainPlane(Plane):
 
 
 class RawPlane(Plane):
-    """Mean and ``-relu(raw)`` of a `SmoothReadout`.
+    """Mean and ``-relu(raw)`` of a `SmoothPosterior`.
 
     Parameters
     ----------
-    readout : SmoothReadout
+    posterior : SmoothPosterior
     domain : Domain
     sequence : Sequence
         Solves the problems.
@@ -130,24 +130,24 @@ class RawPlane(Plane):
 
     limits = (-math.inf, 0.0)
 
-    def __init__(self, readout: SmoothReadout, domain: Domain, sequence: Sequence) -> None:
-        self._readout, self._sequence = readout, sequence
-        self._outputs = Outputs(readout.network, domain.lower, domain.upper)
-        self.floor = smooth_floor(readout)
+    def __init__(self, posterior: SmoothPosterior, domain: Domain, sequence: Sequence) -> None:
+        self._posterior, self._sequence = posterior, sequence
+        self._outputs = Outputs(posterior.network, domain.lower, domain.upper)
+        self.floor = smooth_floor(posterior)
 
     def coordinates(self, points: FloatArray) -> FloatArray:
         """Return mean and -relu(raw) (n, 2)."""
-        network = self._readout.network
+        network = self._posterior.network
         raw = np.maximum(network.evaluate(points, "relu_raw"), 0.0)
-        return np.column_stack([self._readout.mean(points), -raw])
+        return np.column_stack([self._posterior.mean(points), -raw])
 
     def std_of(self, second: FloatArray) -> FloatArray:
         """Return the std."""
-        return self._readout.std_of(np.maximum(-second, 0.0))
+        return self._posterior.std_of(np.maximum(-second, 0.0))
 
     def std_slope(self, second: float) -> float:
-        """Return minus the slope of the readout."""
-        return -float(self._readout.slope_of(max(-second, 0.0)))
+        """Return minus the slope of the curve."""
+        return -float(self._posterior.slope_of(max(-second, 0.0)))
 
     def maximize(
         self,
@@ -165,9 +165,9 @@ class RawPlane(Plane):
         )
 
 
-def smooth_floor(readout: SmoothReadout) -> float:
-    """Return a number not above the std of a smooth readout, which is least at relu(raw) = 0."""
-    return max(float(readout.std_of(0.0)) * (1.0 - 1e-14), 0.0)
+def smooth_floor(posterior: SmoothPosterior) -> float:
+    """Return a number not above the std of a smooth posterior, which is least at relu(raw) = 0."""
+    return max(float(posterior.std_of(0.0)) * (1.0 - 1e-14), 0.0)
 
 
 def with_positive_std(network: Network) -> Network:

@@ -12,8 +12,8 @@ follows u <= t' + e / std, so that the search may stop at the level e = (T - t')
 lower bound of the std. Without such an s, only F(t') < 0 is a proof, with e a share of what the
 best point has.
 
-The std enters negatively where t' > 0. That of a `PlainReadout` is an output, of any weight. That
-of a `SmoothReadout` is a concave function g of r = relu(raw), which no tangent bounds from below;
+The std enters negatively where t' > 0. That of a `PlainPosterior` is an output, of any weight. That
+of a `SmoothPosterior` is a concave function g of r = relu(raw), which no tangent bounds from below;
 but ``mean - threshold - t g(r)`` is convex in (mean, r), rises in the mean and falls with r. So
 for t > 0 the sandwich is used, in the plane of (mean, -r), and the tangents below.
 
@@ -40,7 +40,7 @@ from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.result import Proof, SearchResult
 from nnbo_mip.exact.search.rounding import rounded_up
 from nnbo_mip.scores.base.abstract import Head, RatioHead, Shape
-from nnbo_mip.scores.posteriors.readouts import SmoothReadout
+from nnbo_mip.scores.posteriors.compiled import SmoothPosterior
 
 WAY = "ratio"
 WAY_SMOOTH = "ratio sandwich"
@@ -71,7 +71,7 @@ def why_not(problem: HeadProblem) -> str:
     """Return why this way does not apply, in a sentence; empty where it does."""
     if problem.head.shape is not Shape.RATIO or problem.head.is_logarithm:
         return "the head is no function of the ratio of mean and std."
-    return why_no_plane(problem.readout)
+    return why_no_plane(problem.posterior)
 
 
 def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> SearchResult:
@@ -88,7 +88,7 @@ def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> S
     offer_sample(problem, monitor, options.seed)
     message = search.run()
     way = WAY
-    smooth = problem.parts(Head, SmoothReadout)
+    smooth = problem.parts(Head, SmoothPosterior)
     if smooth and search.best_ratio() > 0.0 and not monitor.closed() and not sequence.exhausted():
         plane = RawPlane(smooth[1], problem.domain, sequence)
         Sandwich(problem, plane, sequence).run()
@@ -103,7 +103,7 @@ class _Ratio:
         head = problem.searched
         assert isinstance(head, RatioHead)
         self.head, self.plane, self.sequence = head, plane, sequence
-        self.smooth = problem.parts(Head, SmoothReadout) is not None
+        self.smooth = problem.parts(Head, SmoothPosterior) is not None
         self.monitor = sequence.whole
         self.scored = head.of_margin()
 

@@ -44,7 +44,7 @@ from nnbo_mip.exact.scores.problem import HeadProblem, assemble, joint_kind
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.result import Proof, SearchResult
 from nnbo_mip.scores.base.abstract import Shape
-from nnbo_mip.scores.posteriors.readouts import PlainReadout, Readout, SmoothReadout
+from nnbo_mip.scores.posteriors.compiled import PlainPosterior, Posterior, SmoothPosterior
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.space.sampling import sample
 
@@ -257,41 +257,41 @@ def offer_sample(problem: HeadProblem, monitor: Monitor, seed: int) -> None:
 
 
 @singledispatch
-def _plane(readout: Readout, domain: Domain, sequence: Sequence) -> SmoothPlane | PlainPlane:
+def _plane(posterior: Posterior, domain: Domain, sequence: Sequence) -> SmoothPlane | PlainPlane:
     """Return the plane of mean and std of a posterior that has one."""
     raise UnsupportedError(
         "mean and std must be outputs, or the std a function of one, to span a plane; got a "
-        f"{type(readout).__name__}; take boxes."
+        f"{type(posterior).__name__}; take boxes."
     )
 
 
 @_plane.register
-def _of_smooth(readout: SmoothReadout, domain: Domain, sequence: Sequence) -> SmoothPlane:
-    return SmoothPlane(readout, domain, sequence)
+def _of_smooth(posterior: SmoothPosterior, domain: Domain, sequence: Sequence) -> SmoothPlane:
+    return SmoothPlane(posterior, domain, sequence)
 
 
 @_plane.register
-def _of_plain(readout: PlainReadout, domain: Domain, sequence: Sequence) -> PlainPlane:
-    return PlainPlane(readout, domain, sequence)
+def _of_plain(posterior: PlainPosterior, domain: Domain, sequence: Sequence) -> PlainPlane:
+    return PlainPlane(posterior, domain, sequence)
 
 
 def plane_of(problem: HeadProblem, sequence: Sequence) -> SmoothPlane | PlainPlane:
     """Return the plane of mean and std."""
-    return _plane(problem.readout, problem.domain, sequence)
+    return _plane(problem.posterior, problem.domain, sequence)
 
 
-def why_no_plane(readout: Readout) -> str:
+def why_no_plane(posterior: Posterior) -> str:
     """Return why a posterior has no plane of mean and std, in a sentence; empty where it has."""
-    if _plane.dispatch(type(readout)) is not _plane.dispatch(object):
+    if _plane.dispatch(type(posterior)) is not _plane.dispatch(object):
         return ""
-    return "the std of this readout is no function of one output; take boxes."
+    return "the std of this posterior is no function of one output; take boxes."
 
 
 def why_not(problem: HeadProblem) -> str:
     """Return why this way does not apply, in a sentence; empty where it does."""
     if problem.head.shape is not Shape.CONVEX:
         return "the head is not expected improvement."
-    return why_no_plane(problem.readout)
+    return why_no_plane(problem.posterior)
 
 
 def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> SearchResult:

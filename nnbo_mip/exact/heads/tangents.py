@@ -1,6 +1,6 @@
-r"""The std of a `SmoothReadout` from above, by ReLUs: tangents, more of them where they matter.
+r"""The std of a `SmoothPosterior` from above, by ReLUs: tangents, more of them where they matter.
 
-The readout g rises and is concave in r = relu(raw), so that it is below each of its tangents.
+The curve g rises and is concave in r = relu(raw), so that it is below each of its tangents.
 Those at r_1 < r_2 < … have falling slopes s_1 > s_2 > …, and the least of them is
 
     e(r) = o + s_1 r - sum_k d_k relu(r - t_k),       d_k = s_k - s_{k+1} > 0,
@@ -43,7 +43,7 @@ from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.network.graph.ranges import affine_range, preactivation_ranges
 from nnbo_mip.scores.functions.linear import LinearHead
-from nnbo_mip.scores.posteriors.readouts import SmoothReadout
+from nnbo_mip.scores.posteriors.compiled import SmoothPosterior
 from nnbo_mip.space.domain import Domain
 
 WAY = "tangents"
@@ -66,7 +66,7 @@ ENVELOPE_ROUNDING = 256.0 * UNIT_ROUNDOFF
 
 @dataclass(frozen=True)
 class Envelope:
-    """``offset + slope r - sum_k decrements_k relu(r - breaks_k)``, not below the readout.
+    """``offset + slope r - sum_k decrements_k relu(r - breaks_k)``, not below the curve.
 
     Parameters
     ----------
@@ -85,65 +85,65 @@ class Envelope:
         return np.asarray(self.offset + self.slope * r - beyond @ np.array(self.decrements))
 
 
-def envelope(readout: SmoothReadout, points: Iterable[float], largest: float) -> Envelope:
-    """Return the least of the tangents at `points`, above the readout on ``[0, largest]``."""
+def envelope(posterior: SmoothPosterior, points: Iterable[float], largest: float) -> Envelope:
+    """Return the least of the tangents at `points`, above the curve on ``[0, largest]``."""
     r = np.unique(np.asarray(list(points), dtype=np.float64))
-    slopes = readout.slope_of(r)
+    slopes = posterior.slope_of(r)
     distinct = np.concatenate([[True], np.diff(slopes) < 0.0])
     r, slopes = r[distinct], slopes[distinct]
-    values = readout.std_of(r)
+    values = posterior.std_of(r)
     offsets = values - slopes * r
     decrements = slopes[:-1] - slopes[1:]
     meets = (offsets[1:] - offsets[:-1]) / decrements
     breaks = np.maximum.accumulate(np.clip(meets, r[:-1], r[1:]))
-    raised = _largest_excess(readout, offsets[0], slopes[0], decrements, breaks, largest)
+    raised = _largest_excess(posterior, offsets[0], slopes[0], decrements, breaks, largest)
     offset = math.nextafter(float(offsets[0]) + raised, math.inf)
     return Envelope(offset, float(slopes[0]), tuple(decrements.tolist()), tuple(breaks.tolist()))
 
 
 def _largest_excess(
-    readout: SmoothReadout,
+    posterior: SmoothPosterior,
     offset: float,
     slope: float,
     decrements: FloatArray,
     breaks: FloatArray,
     largest: float,
 ) -> float:
-    """Return by how much the readout may exceed any of the lines, rounding included."""
+    """Return by how much the curve may exceed any of the lines, rounding included."""
     a, b = Fraction(float(offset)), Fraction(float(slope))
     excess = -math.inf
     for decrement, meet in [(0.0, 0.0), *zip(decrements.tolist(), breaks.tolist(), strict=True)]:
         b -= Fraction(decrement)
         a += Fraction(decrement) * Fraction(meet)
-        excess = max(excess, _excess(readout, float(a), float(b), largest))
+        excess = max(excess, _excess(posterior, float(a), float(b), largest))
     return excess
 
 
-def _excess(readout: SmoothReadout, a: float, b: float, largest: float) -> float:
+def _excess(posterior: SmoothPosterior, a: float, b: float, largest: float) -> float:
     """Return an upper bound of ``g(r) - a - b r`` over ``[0, largest]``."""
-    top = readout.factor * readout.l_max
-    if b <= STEEPNESS * float(readout.slope_of(0.0)):
+    top = posterior.factor * posterior.l_max
+    if b <= STEEPNESS * float(posterior.slope_of(0.0)):
         above, sizes = top - a - min(b, 0.0) * largest, top + abs(a) + abs(b) * largest
     else:
-        r = max(-readout.l_max * math.log(b / readout.factor) - readout.l_min, 0.0)
-        above, sizes = float(readout.std_of(r)) - a - b * r, top + abs(a) + abs(b) * r
+        r = max(-posterior.l_max * math.log(b / posterior.factor) - posterior.l_min, 0.0)
+        above, sizes = float(posterior.std_of(r)) - a - b * r, top + abs(a) + abs(b) * r
     return above + ENVELOPE_ROUNDING * sizes
 
 
 class SmoothPlane(Plane):
-    """Mean and std of a `SmoothReadout`, for weights that are not negative.
+    """Mean and std of a `SmoothPosterior`, for weights that are not negative.
 
     Parameters
     ----------
-    readout : SmoothReadout
+    posterior : SmoothPosterior
     domain : Domain
     sequence : Sequence
         Solves the problems.
     """
 
-    def __init__(self, readout: SmoothReadout, domain: Domain, sequence: Sequence) -> None:
-        self._readout, self._sequence = readout, sequence
-        network = readout.network
+    def __init__(self, posterior: SmoothPosterior, domain: Domain, sequence: Sequence) -> None:
+        self._posterior, self._sequence = posterior, sequence
+        network = posterior.network
         self._raw = raw_of(network)
         box = domain.lower, domain.upper
         sources = [box]
@@ -151,13 +151,13 @@ class SmoothPlane(Plane):
             sources.append((np.maximum(low, 0.0), np.maximum(high, 0.0)))
         self._largest = max(float(affine_range(self._raw, sources)[1][0]), 0.0)
         self._mean_size = Outputs(network, *box).magnitude("mean")
-        points = [p * readout.l_max for p in FIRST_POINTS]
+        points = [p * posterior.l_max for p in FIRST_POINTS]
         self._points = [p for p in points if p < self._largest or p == 0.0]
-        self.floor = smooth_floor(readout)
+        self.floor = smooth_floor(posterior)
 
     def coordinates(self, points: FloatArray) -> FloatArray:
         """Return mean and std (n, 2)."""
-        return np.column_stack(self._readout.moments(points))
+        return np.column_stack(self._posterior.moments(points))
 
     def std_of(self, second: FloatArray) -> FloatArray:
         """Return the std itself."""
@@ -170,9 +170,9 @@ class SmoothPlane(Plane):
     def refine(self, points: FloatArray) -> bool:
         """Add tangents at points (n, d); False where there are tangents already."""
         before = len(self._points)
-        for r in np.maximum(self._readout.network.evaluate(points, "relu_raw"), 0.0):
+        for r in np.maximum(self._posterior.network.evaluate(points, "relu_raw"), 0.0):
             apart = min(abs(float(r) - other) for other in self._points)
-            if apart > CLOSEST * self._readout.l_max:
+            if apart > CLOSEST * self._posterior.l_max:
                 self._points.append(float(r))
         return len(self._points) > before
 
@@ -192,12 +192,12 @@ class SmoothPlane(Plane):
             )
         weights = {"mean": first, "std": second}
         if second == 0.0:
-            outputs = Outputs(self._readout.network, *self._sequence.box)
+            outputs = Outputs(self._posterior.network, *self._sequence.box)
             objective, margin = outputs.weighted({"mean": first})
             return self._sequence.maximize(
                 objective, weights, margin=margin, allowance=allowance, level=level, share=share
             )
-        above = envelope(self._readout, self._points, self._largest)
+        above = envelope(self._posterior, self._points, self._largest)
         objective, margin = self._objective(first, second, above)
         return self._sequence.maximize(
             objective,
@@ -211,7 +211,7 @@ class SmoothPlane(Plane):
 
     def _objective(self, first: float, second: float, above: Envelope) -> tuple[Network, float]:
         """Return ``first * mean + second * e(relu(raw))`` and what rounding may take from it."""
-        network, raw = self._readout.network, self._raw
+        network, raw = self._posterior.network, self._raw
         shifts = np.array([0.0, *above.breaks])
         count = len(shifts)
         terms = {k: np.repeat(raw.dense(k), count, axis=0) for k in raw.terms}
@@ -244,24 +244,24 @@ def raw_of(network: Network) -> Affine:
 
 def why_not(problem: HeadProblem) -> str:
     """Return why this way does not apply, in a sentence; empty where it does."""
-    parts = problem.parts(LinearHead, SmoothReadout)
+    parts = problem.parts(LinearHead, SmoothPosterior)
     if parts is None:
-        return "tangents serve linear heads on a smooth readout."
+        return "tangents serve linear heads on a smooth posterior."
     if parts[0].std_weight < 0.0:
         return "a negative weight of a concave std makes a convex sum; take boxes."
     return ""
 
 
 def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> SearchResult:
-    """Maximize a linear head on a smooth readout; see the module."""
+    """Maximize a linear head on a smooth posterior; see the module."""
     reason = why_not(problem)
     if reason:
         raise UnsupportedError(f"tangents must apply to the head; {reason}")
-    parts = problem.parts(LinearHead, SmoothReadout)
+    parts = problem.parts(LinearHead, SmoothPosterior)
     assert parts is not None
-    head, readout = parts
+    head, posterior = parts
     sequence = Sequence(options, monitor)
-    plane = SmoothPlane(readout, problem.domain, sequence)
+    plane = SmoothPlane(posterior, problem.domain, sequence)
     whole_gap = allowance_of(monitor, head.constant)
     while not sequence.exhausted():
         # What is only the envelope's excess is cut off by the level: it need not be found.

@@ -37,7 +37,7 @@ from nnbo_mip.exact.trees.search import climb, point_in
 from nnbo_mip.scores.base.abstract import Head, Shape
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
-from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
+from nnbo_mip.scores.posteriors.trees import TreePosterior
 
 WAY = "trees"
 
@@ -47,17 +47,17 @@ LARGEST_SCORE = 1e100
 
 def why_not(problem: HeadProblem) -> str:
     """Return why this way does not apply, in a sentence; empty where it does."""
-    parts = problem.parts(Head, TreeReadout)
+    parts = problem.parts(Head, TreePosterior)
     if parts is None:
-        return "the readout has no trees."
-    head, readout = parts
-    if not float(np.abs(readout.trees.value).max()) < LARGEST_SCORE:
+        return "the posterior has no trees."
+    head, posterior = parts
+    if not float(np.abs(posterior.trees.value).max()) < LARGEST_SCORE:
         return "the values of the trees are too large for a program."
     if head.shape is Shape.LINEAR and not head.reads_std:
         return ""
     if head.shape is not Shape.EMPIRICAL:
         return "the head is no sum over trees; take boxes."
-    if readout.reach == 1.0:
+    if posterior.reach == 1.0:
         return ""
     return "members that are moved apart by a scale are no trees; take boxes."
 
@@ -97,7 +97,7 @@ class _Solve:
     """One program, asked of one solver or two."""
 
     def __init__(self, problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> None:
-        forest = problem.readout.forest
+        forest = problem.posterior.forest
         assert forest is not None
         self.scores, self.constant = leaf_scores(problem.head, forest.value)
         self.problem, self.options, self.monitor = problem, options, monitor

@@ -25,8 +25,8 @@ from nnbo_mip.exact.search.result import Proof, SearchResult, Step
 from nnbo_mip.scores import logarithms
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.posteriors.readouts import Readout
-from nnbo_mip.scores.storage import HEADS, READOUTS
+from nnbo_mip.scores.posteriors.compiled import Posterior
+from nnbo_mip.scores.storage import HEADS, POSTERIORS
 from nnbo_mip.space.domain import Domain
 
 H = TypeVar("H", bound=Head)
@@ -40,7 +40,7 @@ class HeadProblem:
     Parameters
     ----------
     objective : Objective
-        A head on the readout from which mean and std, or members, come.
+        A head on the posterior from which mean and std, or members, come.
     domain : Domain
         Box, grids, one-hot groups and rows, in the coordinates the network reads.
 
@@ -54,19 +54,19 @@ class HeadProblem:
     domain: Domain
 
     def __post_init__(self) -> None:
-        _refuse_derived(self.readout, READOUTS)
+        _refuse_derived(self.posterior, POSTERIORS)
         _refuse_derived(self.head, HEADS)
-        if self.readout.n_inputs != self.domain.dimension:
+        if self.posterior.n_inputs != self.domain.dimension:
             raise InputError(
-                f"the readout reads {self.readout.n_inputs} inputs, so the space must have "
+                f"the posterior reads {self.posterior.n_inputs} inputs, so the space must have "
                 f"as many numeric coordinates; got {self.domain.dimension}; check the space "
                 "(a categorical counts one coordinate a level)."
             )
 
     @property
-    def readout(self) -> Readout:
+    def posterior(self) -> Posterior:
         """Where mean and std, or members, come from."""
-        return self.objective.readout
+        return self.objective.posterior
 
     @property
     def head(self) -> Head:
@@ -75,7 +75,7 @@ class HeadProblem:
 
     def parts(self, head: type[H], posterior: type[R]) -> tuple[H, R] | None:
         """Return head and posterior where they are of these classes; a way asks what it serves."""
-        mine, read = self.head, self.readout
+        mine, read = self.head, self.posterior
         return (mine, read) if isinstance(mine, head) and isinstance(read, posterior) else None
 
     @property

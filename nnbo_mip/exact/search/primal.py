@@ -5,7 +5,7 @@ climb by linear programs: within the region where the ReLUs keep their phases, f
 affine and the region is a polytope, so one program finds the best point of the region,
 and from there the search moves on into a neighbouring region while that improves.
 Coordinates with grids move by exchange: one coordinate, or one level of a group, at a
-time. Climbers that end in a hole of the domain go on beside it (`primal_holes`).
+time. Climbers that end in an exclusion of the domain go on beside it (`primal_exclusions`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.search.linear import LinearProgram
 from nnbo_mip.exact.search.monitor import Monitor
-from nnbo_mip.exact.search.primal_holes import boxes_beside, climb_beside
+from nnbo_mip.exact.search.primal_exclusions import boxes_beside, climb_beside
 from nnbo_mip.exact.search.problem import OptimizationProblem, Problem
 from nnbo_mip.network.graph.affine import dense
 from nnbo_mip.space.domain import Domain
@@ -80,7 +80,7 @@ def climb(problem: Climbable, monitor: Monitor, seed: int = 0) -> None:
             return
     monitor.offer(starts)
     ends = gradient_ascent(problem, starts, monitor)
-    if len(domain.holes):
+    if len(domain.exclusions):
         ends = climb_beside(
             domain,
             starts,
@@ -256,7 +256,7 @@ def _best_of_region(problem: Problem, point: FloatArray) -> FloatArray | None:
     fixed = np.where(free, 0.0, point)
     b = np.concatenate([limits - rows @ fixed, domain.b - domain.A @ fixed])
     lower, upper = domain.lower, domain.upper
-    if len(domain.holes):
+    if len(domain.exclusions):
         beside = boxes_beside(domain, point[None, :], np.where(free, slope, 0.0)[None, :])
         lower, upper = beside[0][0], beside[1][0]
     program = LinearProgram(A, b, lower[free], upper[free])

@@ -8,10 +8,11 @@ e_0 = lower_j, e_{K+1} = upper_j, cell k holds
 so that ``x_j <= e_k`` means a cell before k. A box is a range of cells a_j <= k <= b_j in each
 coordinate: comparisons of whole numbers decide which way a node sends it, without rounding.
 
-The faces of holes are edges too, so that a single cell lies within a hole or outside. Linear
-rows, grids and groups are left to the domain's own propagation: it is given the closure of a box,
-whose lower ends are the edges themselves, so that what it cuts off is cut off in real arithmetic.
-Coordinates with a grid start at the next float64 number instead, which loses no value of a grid.
+The faces of exclusions are edges too, so that a single cell lies within an exclusion or outside.
+Linear rows, grids and groups are left to the domain's own propagation: it is given the closure of a
+box, whose lower ends are the edges themselves, so that what it cuts off is cut off in real
+arithmetic. Coordinates with a grid start at the next float64 number instead, which loses no value
+of a grid.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ class TreeCells:
             a[:, j] = np.maximum(a[:, j], np.searchsorted(edges, lower[:, j], side="left"))
             b[:, j] = np.minimum(b[:, j], np.searchsorted(edges, upper[:, j], side="left"))
         feasible = feasible & (a <= b).all(axis=1)
-        feasible[feasible] &= ~self._within_a_hole(a[feasible], b[feasible])
+        feasible[feasible] &= ~self._within_a_exclusion(a[feasible], b[feasible])
         return a, b, feasible
 
     def edge_above(self, coordinate: int, cells: IntArray) -> FloatArray:
@@ -117,11 +118,11 @@ class TreeCells:
         return np.stack([high[b[:, j]] for j, high in enumerate(self._high)], axis=1)
 
     def _edges_of(self, j: int) -> FloatArray:
-        """Return the edges of a coordinate: thresholds and faces of holes."""
+        """Return the edges of a coordinate: thresholds and faces of exclusions."""
         found = [self.trees.threshold[self.trees.feature == j]]
-        holes = self.domain.holes
-        if len(holes):
-            found += [holes.lower[:, j], np.nextafter(holes.upper[:, j], -np.inf)]
+        exclusions = self.domain.exclusions
+        if len(exclusions):
+            found += [exclusions.lower[:, j], np.nextafter(exclusions.upper[:, j], -np.inf)]
         edges = np.unique(np.concatenate(found) + 0.0)
         within = (edges >= self.domain.lower[j]) & (edges < self.domain.upper[j])
         return np.asarray(edges[within])
@@ -137,13 +138,15 @@ class TreeCells:
             cut[beyond] = len(edges)
         return cut
 
-    def _within_a_hole(self, a: IntArray, b: IntArray) -> BoolArray:
-        """Return which boxes of cells lie within one hole."""
-        holes = self.domain.holes
-        if not len(holes):
+    def _within_a_exclusion(self, a: IntArray, b: IntArray) -> BoolArray:
+        """Return which boxes of cells lie within one exclusion."""
+        exclusions = self.domain.exclusions
+        if not len(exclusions):
             return np.zeros(len(a), dtype=np.bool_)
         lower, upper = self.floats(a, b)
-        inside = np.ones((len(a), len(holes)), dtype=np.bool_)
+        inside = np.ones((len(a), len(exclusions)), dtype=np.bool_)
         for j in range(lower.shape[1]):
-            inside &= (holes.lower[:, j] < lower[:, [j]]) & (upper[:, [j]] < holes.upper[:, j])
+            inside &= (exclusions.lower[:, j] < lower[:, [j]]) & (
+                upper[:, [j]] < exclusions.upper[:, j]
+            )
         return np.asarray(inside.any(axis=1))

@@ -31,7 +31,7 @@ from nnbo_mip.exact.trees.kernel import largest_sums, leaf_ranges
 from nnbo_mip.scores.base.abstract import MomentHead, Trend
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
-from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
+from nnbo_mip.scores.posteriors.trees import TreePosterior
 
 HALVINGS = 50
 """Of the interval in which the center of the least variance is looked for."""
@@ -87,18 +87,18 @@ class TreeScores:
     Parameters
     ----------
     problem : HeadProblem
-        With a `TreeReadout`.
+        With a `TreePosterior`.
     cells : TreeCells
         Of its trees and its domain.
     """
 
     def __init__(self, problem: HeadProblem, cells: TreeCells) -> None:
-        readout = problem.readout
-        assert isinstance(readout, TreeReadout)
-        trees, self.head, self._reach = readout.trees, problem.searched, readout.reach
+        posterior = problem.posterior
+        assert isinstance(posterior, TreePosterior)
+        trees, self.head, self._reach = posterior.trees, problem.searched, posterior.reach
         self.n_trees = trees.n_trees
         left, right = trees.children
-        variance = trees.variance if readout.is_total else np.zeros(len(trees.variance))
+        variance = trees.variance if posterior.is_total else np.zeros(len(trees.variance))
         self._nodes = (trees.feature, cells.cut, left, right, trees.value, variance, trees.first)
         self._stack = np.empty(len(trees.nodes) + 1, dtype=np.int64)
         self._shares = shares_above(self.n_trees)

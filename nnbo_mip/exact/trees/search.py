@@ -4,8 +4,8 @@ A frontier of boxes of cells covers every admissible point that may still score 
 A box whose bound is not above it is discarded; one over which every tree is constant is settled
 by any admissible point in it; the others are split at the node that matters most (`kernel`).
 
-Where rows or holes leave it open whether a constant box holds an admissible point, repair looks
-for one; where it finds none the box is split further, and a single cell is asked of a solver,
+Where rows or exclusions leave it open whether a constant box holds an admissible point, repair
+looks for one; where it finds none the box is split further, and a single cell is asked of a solver,
 twice (`exact.emptiness`). The bound is rigorous unless a solver's word was needed.
 """
 
@@ -48,7 +48,7 @@ class TreeSearch:
     Parameters
     ----------
     problem : HeadProblem
-        With a `TreeReadout`.
+        With a `TreePosterior`.
     options : BoxOptions
     monitor : Monitor
 
@@ -59,7 +59,7 @@ class TreeSearch:
     """
 
     def __init__(self, problem: HeadProblem, options: BoxOptions, monitor: Monitor) -> None:
-        forest = problem.readout.forest
+        forest = problem.posterior.forest
         assert forest is not None
         self.problem, self.options, self.monitor = problem, options, monitor
         self.cells = TreeCells(forest, problem.domain)

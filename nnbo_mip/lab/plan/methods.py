@@ -18,7 +18,7 @@ from nnbo_mip.lab.plan.experiment_file import Section
 from nnbo_mip.lab.plan.method import AXES, Method
 from nnbo_mip.lab.plan.outside import is_outside, outside_methods
 from nnbo_mip.loop.optimize import begun
-from nnbo_mip.loop.record.plain import number_out
+from nnbo_mip.loop.record.serialization import number_out
 from nnbo_mip.loop.settings.settings import DOORS, Settings
 from nnbo_mip.loop.step.rehearsal import rehearse
 from nnbo_mip.problems.problem import Direction, Problem

@@ -13,7 +13,7 @@ from nnbo_mip.lab.peers.entry import function_of
 from nnbo_mip.lab.plan.environment import import_all, versions_here
 from nnbo_mip.lab.plan.experiment_file import Section
 from nnbo_mip.lab.plan.method import Method, text_of
-from nnbo_mip.loop.record.plain import described
+from nnbo_mip.loop.record.serialization import described
 from nnbo_mip.problems.problem import Problem
 
 ENTRY_KEYS = ("label", "entry", "options", "packages")

@@ -13,7 +13,7 @@ from nnbo_mip.lab.plan.method import text_of
 from nnbo_mip.lab.plan.starts import PLACEHOLDER, design_for, problem_of, shared_starts
 from nnbo_mip.loop.designs.designs import design_of
 from nnbo_mip.loop.designs.designs import registry as designs
-from nnbo_mip.loop.record.plain import described
+from nnbo_mip.loop.record.serialization import described
 from nnbo_mip.problems.noise import GaussianNoise
 from nnbo_mip.problems.problem import Problem
 

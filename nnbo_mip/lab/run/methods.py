@@ -11,7 +11,7 @@ from nnbo_mip.lab.plan.starts import design_for, shared_starts
 from nnbo_mip.lab.plan.unit import Unit
 from nnbo_mip.loop.designs.designs import design_of
 from nnbo_mip.loop.policies.seeds import Purpose, seed_for
-from nnbo_mip.loop.record.plain import number_in
+from nnbo_mip.loop.record.serialization import number_in
 from nnbo_mip.problems.noise import GaussianNoise
 from nnbo_mip.problems.problem import Direction, Problem
 from nnbo_mip.space.space import Space

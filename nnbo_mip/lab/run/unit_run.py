@@ -20,7 +20,7 @@ from nnbo_mip.lab.plan.unit import Unit
 from nnbo_mip.lab.run.methods import Method, begun, task_of
 from nnbo_mip.lab.store.columns import STEPS
 from nnbo_mip.loop.policies.seeds import Purpose, seed_for
-from nnbo_mip.loop.record.plain import point_out
+from nnbo_mip.loop.record.serialization import point_out
 from nnbo_mip.problems.noise import Noise
 from nnbo_mip.problems.problem import Problem
 from nnbo_mip.problems.scaled import ScaledProblem

@@ -22,7 +22,7 @@ from nnbo_mip.lab.store.columns import ATTEMPTS, OBSERVATIONS, PLAN, STEPS, UNIT
 from nnbo_mip.lab.store.curves import Curves, best_so_far
 from nnbo_mip.lab.store.database import reading
 from nnbo_mip.lab.store.frame import Column, Frame, column_of
-from nnbo_mip.loop.record.plain import point_in
+from nnbo_mip.loop.record.serialization import point_in
 
 RUN_LENGTHS: Mapping[str, type] = {"unit": int, "rows": int}
 

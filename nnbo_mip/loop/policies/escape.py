@@ -2,7 +2,7 @@
 
 *Dynamic c* doubles the uncertainty until the proposal is at least eps away, in the Euclidean
 norm, from every sample; the belief is not fitted again. *Exclusion* imposes the distance on the
-maximizer, as holes of the domain, in the norm of the largest coordinate: such a point is eps
+maximizer, as exclusions of the domain, in the norm of the largest coordinate: such a point is eps
 away in the Euclidean norm too.
 
 >>> import numpy as np

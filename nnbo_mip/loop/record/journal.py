@@ -29,7 +29,7 @@ from nnbo_mip.core.errors import FileFormatError, InputError, JournalError, Miss
 from nnbo_mip.loop.record import workers
 from nnbo_mip.loop.record.events import KINDS, Event, claimed
 from nnbo_mip.loop.record.migrations import MIGRATIONS
-from nnbo_mip.loop.record.plain import shown
+from nnbo_mip.loop.record.serialization import shown
 from nnbo_mip.loop.record.state import State
 
 APPLICATION = 0x6E6E626F

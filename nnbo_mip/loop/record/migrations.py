@@ -14,7 +14,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from nnbo_mip.loop.record.plain import number_in
+from nnbo_mip.loop.record.serialization import number_in
 from nnbo_mip.loop.record.workers import TABLE
 
 OLD_SECONDS = 60.0

@@ -14,7 +14,7 @@ from nnbo_mip.core.errors import FileFormatError
 from nnbo_mip.core.rebuilt import Rebuilt
 from nnbo_mip.loop.record.events import Event
 from nnbo_mip.loop.record.observation import Observation
-from nnbo_mip.loop.record.plain import point_in
+from nnbo_mip.loop.record.serialization import point_in
 from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.space.embedded.embedded_space import EmbeddedSpace, SearchSpace
 from nnbo_mip.space.space import Space

@@ -15,8 +15,8 @@ from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import FileFormatError, InputError
 from nnbo_mip.core.outward import text_above
 from nnbo_mip.exact.search.result import HasResult, Proof, SearchResult
-from nnbo_mip.loop.record.plain import number_in, number_out, point_in, point_out
 from nnbo_mip.loop.record.region_box import RegionBox
+from nnbo_mip.loop.record.serialization import number_in, number_out, point_in, point_out
 from nnbo_mip.maximizers.base.proposal import Proposal
 
 if TYPE_CHECKING:

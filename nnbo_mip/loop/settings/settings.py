@@ -26,7 +26,7 @@ from nnbo_mip.loop.policies.escape import Escape, escape_of
 from nnbo_mip.loop.policies.restart import Restart, restart_of
 from nnbo_mip.loop.policies.seeds import Purpose, seed_for
 from nnbo_mip.loop.policies.width_scaling import Scaling, scaling_of
-from nnbo_mip.loop.record.plain import described, describes, number_in, number_out
+from nnbo_mip.loop.record.serialization import described, describes, number_in, number_out
 from nnbo_mip.loop.regions.regions import Region, region_of
 from nnbo_mip.loop.settings.defaults import (
     AUTO,
@@ -295,7 +295,7 @@ class Settings(Rebuilt):
             refused = "knows no integers or categories"
         elif not able.constraints and domain.b.size:
             refused = "knows no linear constraints"
-        elif not able.holes and self.escape.name == "exclude":
+        elif not able.exclusions and self.escape.name == "exclude":
             refused = "cannot keep its distance from points, as escape='exclude' asks"
         elif able.needs_network and not self._compiles():
             refused = (

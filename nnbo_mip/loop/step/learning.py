@@ -9,18 +9,18 @@ import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.loop.settings.settings import Settings
-from nnbo_mip.loop.step.sample import Sample
+from nnbo_mip.loop.step.training_set import TrainingSet
 from nnbo_mip.surrogates.base.abstract import Belief, Surrogate
 
 T = TypeVar("T")
 
 
-def as_models_see(sample: Sample, settings: Settings, seed: int) -> Sample:
+def as_models_see(sample: TrainingSet, settings: Settings, seed: int) -> TrainingSet:
     """Return values as models are to see them, with a noise that is learned where none was told.
 
     Parameters
     ----------
-    sample : Sample
+    sample : TrainingSet
         With at least one value, in the units that were told.
     settings : Settings
     seed : int

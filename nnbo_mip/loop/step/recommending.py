@@ -12,7 +12,7 @@ from nnbo_mip.loop.policies.seeds import Purpose, seed_for
 from nnbo_mip.loop.record.observation import Observation
 from nnbo_mip.loop.settings.settings import Settings
 from nnbo_mip.loop.step.learning import as_models_see, learned, seeded
-from nnbo_mip.loop.step.sample import Sample
+from nnbo_mip.loop.step.training_set import TrainingSet
 from nnbo_mip.surrogates.base.abstract import Capability
 
 
@@ -62,7 +62,7 @@ def recommended(
     if Capability.MEAN not in surrogate.capabilities:
         return plainly
     told = tuple(one for one in observations if not one.failed)
-    raw = Sample.of(observations, settings.search.model().dimension, sign)
+    raw = TrainingSet.of(observations, settings.search.model().dimension, sign)
     try:
         sample = as_models_see(raw, settings, seed).fitted(settings.most_fitted)
         if not sample.is_noisy:

@@ -31,7 +31,7 @@ from nnbo_mip.loop.settings.settings import Settings
 from nnbo_mip.loop.step.answer import suggested
 from nnbo_mip.loop.step.doubts import NOTHING_LEFT, is_negligible
 from nnbo_mip.loop.step.learning import learned, seeded
-from nnbo_mip.loop.step.sample import Sample
+from nnbo_mip.loop.step.training_set import TrainingSet
 from nnbo_mip.maximizers.base.abstract import Request
 from nnbo_mip.maximizers.base.proposal import Proposal
 from nnbo_mip.maximizers.base.target import Target
@@ -62,7 +62,7 @@ class StepInput:
 
     Parameters
     ----------
-    sample : Sample
+    sample : TrainingSet
         What the model learns from.
     pending : (p, k) array
         Points whose values are still to come, in model coordinates.
@@ -82,7 +82,7 @@ class StepInput:
         Fits a surrogate to a sample alone; the same belief for the same sample, perhaps kept.
     """
 
-    sample: Sample
+    sample: TrainingSet
     pending: FloatArray
     seen: FloatArray
     step: int
@@ -90,7 +90,7 @@ class StepInput:
     c: float | None
     extent: Extent | None
     fit_before: float
-    believed: Callable[[Sample], Belief]
+    believed: Callable[[TrainingSet], Belief]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,7 @@ class Learned:
 
     Parameters
     ----------
-    sample : Sample
+    sample : TrainingSet
         What the model learned from, without what is taken of pending points.
     X, y, noise : (n, d), (n,) and (n,) arrays
         The same with pending points; `noise` may be None.
@@ -133,7 +133,7 @@ class Learned:
         Times of `core.clock.now`, between which the model was trained.
     """
 
-    sample: Sample
+    sample: TrainingSet
     X: FloatArray
     y: FloatArray
     noise: FloatArray | None
@@ -426,7 +426,7 @@ class Step:
 
 
 def _with_pending(
-    settings: Settings, given: StepInput, sample: Sample
+    settings: Settings, given: StepInput, sample: TrainingSet
 ) -> tuple[FloatArray, FloatArray, FloatArray | None]:
     """Return points, values and deviations, what pending points are taken to be included."""
     pending = given.pending

@@ -35,7 +35,7 @@ class Abilities:
         Whether it handles integers and categories.
     constraints : bool
         Whether it handles linear constraints.
-    holes : bool
+    exclusions : bool
         Whether it keeps its distance from points where that is asked for.
     most_inputs : float
         Largest number of inputs that it takes.
@@ -50,7 +50,7 @@ class Abilities:
     needs_gradient: bool = False
     integers: bool = True
     constraints: bool = True
-    holes: bool = True
+    exclusions: bool = True
     most_inputs: float = math.inf
     any_belief: bool = False
 
@@ -110,7 +110,7 @@ class Maximizer(abc.ABC):
             return 'it knows no integers or categories; take "auto", "lbfgs" or "random".'
         if not able.constraints and domain.b.size:
             return 'it knows no linear constraints; take "auto", "lbfgs" or "random".'
-        if not able.holes and len(domain.holes):
+        if not able.exclusions and len(domain.exclusions):
             return 'it keeps no distance from points; take "auto", "lbfgs" or "random".'
         if target.dimension > able.most_inputs:
             return (

@@ -114,7 +114,7 @@ class Target:
 
     @cached_property
     def objective(self) -> Objective:
-        """The same function as a head on a readout, of which maxima are proven."""
+        """The same function as a head on a posterior, of which maxima are proven."""
         return self.scorer.objective()
 
     @cached_property

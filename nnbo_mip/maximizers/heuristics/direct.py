@@ -44,8 +44,8 @@ class Rectangles(Heuristic):
 
     Notes
     -----
-    Integers and levels divide their side evenly. A point that violates a row, or lies in a hole,
-    counts as undefined; equalities leave no volume to divide and are refused.
+    Integers and levels divide their side evenly. A point that violates a row, or lies in an
+    exclusion, counts as undefined; equalities leave no volume to divide and are refused.
     """
 
     variant: str = "l"

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.search.primal import CLIMBERS, best_distinct, exchanges
-from nnbo_mip.exact.search.primal_holes import climb_beside
+from nnbo_mip.exact.search.primal_exclusions import climb_beside
 from nnbo_mip.maximizers.heuristics import batched_lbfgs
 from nnbo_mip.maximizers.heuristics.search import Search
 from nnbo_mip.space.domain import Domain
@@ -55,7 +55,7 @@ def ascend(search: Search, starts: FloatArray, moving: Mask, iterations: int) ->
         return ends
 
     ends = within(starts, domain.lower, domain.upper)
-    if not len(domain.holes):
+    if not len(domain.exclusions):
         return ends
     return climb_beside(domain, starts, ends, search.values_and_gradients, within)
 

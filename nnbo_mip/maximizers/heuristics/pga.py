@@ -13,7 +13,7 @@ from nnbo_mip.core.checks import check_count
 from nnbo_mip.core.terms import Measure
 from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.primal import best_distinct, climb_regions, gradient_ascent
-from nnbo_mip.exact.search.primal_holes import climb_beside
+from nnbo_mip.exact.search.primal_exclusions import climb_beside
 from nnbo_mip.exact.search.problem import Problem
 from nnbo_mip.maximizers.base.abstract import Abilities, Request
 from nnbo_mip.maximizers.heuristics.heuristic import Heuristic
@@ -75,7 +75,7 @@ class Pga(Heuristic):
     def _round(self, search: Search, starts: FloatArray, rng: np.random.Generator) -> None:
         domain = search.domain
         ends = gradient_ascent(search, starts, search.monitor)
-        if len(domain.holes):
+        if len(domain.exclusions):
             ends = climb_beside(
                 domain,
                 starts,

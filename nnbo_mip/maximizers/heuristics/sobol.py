@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from scipy.stats import qmc
 
 DRAWS_PER_POINT = 32
-"""Points of the box that are drawn at most for one that rows and holes admit."""
+"""Points of the box that are drawn at most for one that rows and exclusions admit."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ def sobol_batches(domain: Domain, n: int, seed: int, stop: Stop = never) -> Iter
 
     Notes
     -----
-    Under rows and holes the admissible ones of a longer sequence are taken; where these are too
-    few, as under equalities, uniform random points take the place of the rest.
+    Under rows and exclusions the admissible ones of a longer sequence are taken; where these are
+    too few, as under equalities, uniform random points take the place of the rest.
     """
     from scipy.stats import qmc
 

@@ -1,4 +1,4 @@
-"""`UnitCube`: every point of a domain, rows and holes aside, from numbers between 0 and 1."""
+"""`UnitCube`: every point of a domain, rows and exclusions aside, from numbers between 0 and 1."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class UnitCube:
     Notes
     -----
     Values of a grid, and levels of a group, have equal shares of their side. Points are
-    admissible but for rows and holes.
+    admissible but for rows and exclusions.
     """
 
     domain: Domain

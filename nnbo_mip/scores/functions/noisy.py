@@ -1,7 +1,7 @@
 r"""Expected improvement where observations are noisy.
 
-Augmented EI, with s the std and n the deviation of the noise, is EI over the effective best
-times a factor that is small where the noise would hide what is learned:
+Augmented EI, with s the std and n the standard deviation of the noise, is EI over the effective
+best times a factor that is small where the noise would hide what is learned:
 
     AEI = EI (1 - n / sqrt(s^2 + n^2)) = EI  s^2 / (r (r + n)),      r = sqrt(s^2 + n^2);
 
@@ -47,7 +47,7 @@ class AugmentedEI(MomentHead):
     threshold : float
         Mean of the effective best point.
     noise : float
-        n, the deviation of an observation from the function.
+        n, the standard deviation of an observation from the function.
     """
 
     shape: ClassVar[Shape] = Shape.BOXES
@@ -104,7 +104,7 @@ class QuantileImprovement(MomentHead):
     threshold : float
         The largest b-quantile at an evaluated point.
     noise : float
-        n, the deviation of the next observation from the function.
+        n, the standard deviation of the next observation from the function.
     beta : float
         b: the quantile that the belief exceeds with this probability; in [0.5, 1).
     """
@@ -128,7 +128,7 @@ class QuantileImprovement(MomentHead):
 
     @property
     def z(self) -> float:
-        """Number of deviations between mean and quantile."""
+        """Number of standard deviations between mean and quantile."""
         return float(ndtri(self.beta))
 
     @property

@@ -16,7 +16,7 @@ from nnbo_mip.core.arrays import Array, FloatArray
 from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.core.extras import Extra
 from nnbo_mip.network.graph.graph import Network
-from nnbo_mip.scores.posteriors.readouts import MembersReadout, PlainReadout, Readout
+from nnbo_mip.scores.posteriors.compiled import MembersPosterior, PlainPosterior, Posterior
 from nnbo_mip.surrogates.base.mixture import Mixture, MixtureSlopes
 
 
@@ -48,7 +48,7 @@ class Capability(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Local:
+class ValueGradient:
     """A belief at n points and its slopes there.
 
     Parameters
@@ -132,7 +132,7 @@ class Belief(abc.ABC):
             "mixture_slopes; choose a maximizer without gradients."
         )
 
-    def differentiate(self, X: npt.ArrayLike) -> Local:
+    def differentiate(self, X: npt.ArrayLike) -> ValueGradient:
         """Mean, std and their gradients."""
         raise self._lacks(Capability.GRADIENT)
 
@@ -160,7 +160,7 @@ class Belief(abc.ABC):
         """Return the piecewise-linear network; its `output_names` say what it computes."""
         raise self._lacks(Capability.NETWORK)
 
-    def posterior(self, members: bool = False) -> Readout:
+    def posterior(self, members: bool = False) -> Posterior:
         """Return mean and std as functions that can be bounded, equal to the belief to rounding.
 
         The outputs ``mean`` and ``std`` of `network` serve as they are; a belief whose std is
@@ -179,9 +179,9 @@ class Belief(abc.ABC):
         """
         network = self.network()
         if members and {"mean", "member0"} <= set(network.output_names):
-            return MembersReadout(network)
+            return MembersPosterior(network)
         if {"mean", "std"} <= set(network.output_names):
-            return PlainReadout(network)
+            return PlainPosterior(network)
         raise UnsupportedError(
             "the network of a belief must have the outputs mean and std to be maximized exactly; "
             f"that of a {self.family} belief has {', '.join(network.output_names[:6])}; choose "

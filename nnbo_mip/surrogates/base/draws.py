@@ -10,11 +10,11 @@ from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.network.graph.joined import joined
-from nnbo_mip.scores.posteriors.readouts import MembersReadout
+from nnbo_mip.scores.posteriors.compiled import MembersPosterior
 from nnbo_mip.surrogates.base.abstract import Belief, Capability
 
 
-def posterior_of_draws(draws: Sequence[Belief]) -> MembersReadout:
+def posterior_of_draws(draws: Sequence[Belief]) -> MembersPosterior:
     """Return the means of the draws as members; layers that they share are kept once."""
     if not all(Capability.NETWORK in draw.capabilities for draw in draws):
         raise UnsupportedError(
@@ -24,7 +24,7 @@ def posterior_of_draws(draws: Sequence[Belief]) -> MembersReadout:
         )
     names = [f"member{k}" for k in range(len(draws))]
     members = joined([draw.network() for draw in draws], names, "mean")
-    return MembersReadout(_with_mean(members))
+    return MembersPosterior(_with_mean(members))
 
 
 def _with_mean(network: Network) -> Network:

@@ -72,12 +72,12 @@ class Observations:
         return int(self.X.shape[1])
 
     def deviations(self, noise: npt.ArrayLike) -> FloatArray:
-        """Check deviations of the values, one for all () or one each (n,)."""
+        """Check standard deviations of the values, one for all () or one each (n,)."""
         given = _floats(noise, "noise")
         if given.shape not in ((), self.y.shape) or not (np.isfinite(given) & (given >= 0.0)).all():
             raise InputError(
-                f"noise must be one deviation >= 0, or one for each of the {len(self.y)} values; "
-                f"got {np.array2string(given, threshold=6)}; mend it."
+                f"noise must be one standard deviation >= 0, or one for each of the "
+                f"{len(self.y)} values; got {np.array2string(given, threshold=6)}; mend it."
             )
         return given
 
@@ -115,7 +115,7 @@ class Standardization:
         outputs: bool,
         y_range: tuple[float, float] | None = None,
     ) -> Standardization:
-        """Standardize inputs or outputs to mean 0 and deviation 1.
+        """Standardize inputs or outputs to mean 0 and standard deviation 1.
 
         Parameters
         ----------

@@ -48,7 +48,7 @@ class BnnHmc(SampledNetwork):
     by_width : bool
         Whether scales fall with the width that a layer reads; see `WeightPrior`.
     noise : float
-        Deviation of the noise, in deviations of y.
+        Standard deviation of the noise, in standard deviations of y.
     learn_scales, learn_noise : bool
         Whether the precisions of the layers, or that of the noise, are sampled too.
     hyper_shape : float
@@ -118,7 +118,7 @@ class BnnHmc(SampledNetwork):
         return theta, noise
 
     def sample(self, data: NetworkData) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return draws (N, C, P), noise deviations (N, C) and acceptances (T,) of T transitions."""
+        """Return draws (N, C, P), stds of the noise (N, C), acceptances (T,) of T transitions."""
         rng = np.random.default_rng(self.seed)
         prior = self.prior_of(data.layout)
         # Prior draws of the weights would saturate deep networks; a tenth of them do not.

@@ -75,8 +75,8 @@ class Ivbnn(Surrogate):
     learning_rate : float
         Adam's, of both.
     noise_start, noise_end : float
-        Deviation of the noise, in deviations of y, at the first step and from four fifths of the
-        steps on; it falls exponentially between.
+        Standard deviation of the noise, in standard deviations of y, at the first step and from
+        four fifths of the steps on; it falls exponentially between.
     n_members : int
         Networks that are sampled in the end.
     spread : str
@@ -159,7 +159,7 @@ class Ivbnn(Surrogate):
         return data.belief(self.name, draws, noise, count, self.spread, self.include_noise)
 
     def noise_at(self, step: int) -> float:
-        """Return the deviation of the noise in a step, counted from 0."""
+        """Return the standard deviation of the noise in a step, counted from 0."""
         fallen = min(step / max(0.8 * self.steps, 1.0), 1.0)
         return float(self.noise_start ** (1.0 - fallen) * self.noise_end**fallen)
 

@@ -79,7 +79,7 @@ class BnnSimple(NutsNetwork):
     prior_scale : float
         Standard deviation of every weight and bias.
     noise_shape, noise_rate : float
-        Of the Gamma distribution of the noise deviation, in deviations of y.
+        Of the Gamma distribution of the noise standard deviation, in standard deviations of y.
     hidden, activation, standardize, chains, tune, draws, max_depth, kept, spread
         As in `NutsNetwork`.
     include_noise, y_range, seed
@@ -110,9 +110,9 @@ class BnnHierarchical(NutsNetwork):
     Parameters
     ----------
     scale_shape, scale_rate : float
-        Of the Gamma distribution of the deviation of each group; its mean is shape / rate.
+        Of the Gamma distribution of the standard deviation of each group; its mean is shape / rate.
     noise_shape, noise_rate : float
-        Of the Gamma distribution of the noise deviation, in deviations of y.
+        Of the Gamma distribution of the noise standard deviation, in standard deviations of y.
     hidden, activation, standardize, chains, tune, draws, max_depth, kept, spread
         As in `NutsNetwork`.
     include_noise, y_range, seed
@@ -151,8 +151,8 @@ class BnnInverse(NutsNetwork):
     prior_scale : float
         Standard deviation of every weight and bias.
     variance_shape, variance_scale : float
-        Of the inverse Gamma distribution of the noise variance, in squared deviations of y; its
-        mean is scale / (shape - 1).
+        Of the inverse Gamma distribution of the noise variance, in squared standard deviations of
+        y; its mean is scale / (shape - 1).
     hidden, activation, standardize, chains, tune, draws, max_depth, kept, spread
         As in `NutsNetwork`.
     include_noise, y_range, seed

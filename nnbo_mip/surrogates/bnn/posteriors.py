@@ -32,7 +32,7 @@ from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.surrogates.bnn.data import NetworkData
 
 FIRST_NOISE = 0.1
-"""Noise, in deviations of y, under which chains descend before they begin."""
+"""Noise, in standard deviations of y, under which chains descend before they begin."""
 
 DESCENT = 200
 """Iterations of that descent."""
@@ -59,7 +59,7 @@ class NetworkPosterior(abc.ABC):
 
     @abc.abstractmethod
     def weights(self, draws: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Return weights (N, C, P) and noise deviations (N, C) of draws (N, C, …)."""
+        """Return weights (N, C, P) and noise standard deviations (N, C) of draws (N, C, …)."""
 
     @property
     @abc.abstractmethod
@@ -92,7 +92,7 @@ class ScaledPosterior(NetworkPosterior):
     data, prior_scale
         As in `NetworkPosterior`.
     noise_prior : (shape, rate)
-        Of the noise deviation.
+        Of the noise standard deviation.
     scale_prior : (shape, rate), optional
         Of every s_g, if those are sampled.
     """

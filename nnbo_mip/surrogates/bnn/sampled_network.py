@@ -80,4 +80,4 @@ class SampledNetwork(Surrogate):
 
     @abc.abstractmethod
     def _sampled(self, data: NetworkData) -> tuple[FloatArray, FloatArray]:
-        """Return draws (N, C, P) of the weights and noise deviations (N, C)."""
+        """Return draws (N, C, P) of the weights and noise standard deviations (N, C)."""

@@ -41,9 +41,9 @@ class BnnSghmc(SampledNetwork):
     weak_prior : bool
         Whether that prior counts as one weight's.
     noise : float
-        Where the prior of the noise deviation stands, in deviations of y.
+        Where the prior of the noise standard deviation stands, in standard deviations of y.
     noise_spread : float
-        Deviation of the logarithm of the noise variance round it.
+        Standard deviation of the logarithm of the noise variance round it.
     step : float
         Step size l.
     friction : float

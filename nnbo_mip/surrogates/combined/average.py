@@ -32,7 +32,7 @@ from nnbo_mip.surrogates.combined.average_belief import AverageBelief, average_c
 from nnbo_mip.surrogates.densities.held_out import folds_of
 
 LEAST_STD = 1e-3
-"""Of a held-out prediction, in deviations of y: one that is certain and wrong has no density."""
+"""Of a held-out prediction, in stds of y: one that is certain and wrong has no density."""
 
 ROUNDS = 1000
 SETTLED = 1e-9

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, check_scale
+from nnbo_mip.surrogates.base.abstract import Belief, Capability, ValueGradient, check_scale
 from nnbo_mip.surrogates.base.mixture import Mixture, MixtureSlopes
 
 OFFERED = frozenset({Capability.MEAN, Capability.STD, Capability.MIXTURE})
@@ -84,7 +84,7 @@ class AverageBelief(Belief):
         )
         return self._joined(points).widened_slopes(slopes, self.scale)
 
-    def differentiate(self, X: npt.ArrayLike) -> Local:
+    def differentiate(self, X: npt.ArrayLike) -> ValueGradient:
         """Mean, std and their gradients."""
         points = self.check_points(X)
         if Capability.GRADIENT not in self.capabilities:
@@ -95,7 +95,9 @@ class AverageBelief(Belief):
         moments = self._moments(points)
         slopes = MixtureSlopes(np.zeros_like(means), means, stds)
         mean_slope, std_slope = moments.moment_slopes(slopes)
-        return Local(moments.mean, self.scale * moments.std, mean_slope, self.scale * std_slope)
+        return ValueGradient(
+            moments.mean, self.scale * moments.std, mean_slope, self.scale * std_slope
+        )
 
     def scaled(self, factor: float) -> AverageBelief:
         """Return this belief with its std multiplied by `factor`."""

@@ -1,4 +1,4 @@
-"""Average and deviation of the observed values everywhere: the forecast of who learns nothing.
+"""Average and std of the observed values everywhere: the forecast of who learns nothing.
 
 Every score of it is the same at all points, so that ``maximizer="random"`` takes the first of
 its random points: Bayesian optimization with this belief is random search, in the same loop, and
@@ -16,7 +16,13 @@ import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.checks import check_count
-from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, Surrogate, check_scale
+from nnbo_mip.surrogates.base.abstract import (
+    Belief,
+    Capability,
+    Surrogate,
+    ValueGradient,
+    check_scale,
+)
 from nnbo_mip.surrogates.base.observations import Observations, Standardization
 
 OFFERED = frozenset({Capability.MEAN, Capability.STD, Capability.GRADIENT})
@@ -31,7 +37,7 @@ class EmpiricalBelief(Belief):
     dimension : int
         d, the number of inputs.
     center, deviation : float
-        Average and deviation of the values.
+        Average and standard deviation of the values.
     scale : float
         Multiplier of the uncertainty.
     """
@@ -58,13 +64,13 @@ class EmpiricalBelief(Belief):
         return np.full(len(self.check_points(X)), self.center)
 
     def std(self, X: npt.ArrayLike) -> FloatArray:
-        """Return the deviation (n,), times the scale."""
+        """Return the standard deviation (n,), times the scale."""
         return np.full(len(self.check_points(X)), self.scale * self.deviation)
 
-    def differentiate(self, X: npt.ArrayLike) -> Local:
+    def differentiate(self, X: npt.ArrayLike) -> ValueGradient:
         """Mean and std, and slopes of zero."""
         flat = np.zeros_like(self.check_points(X))
-        return Local(self.mean(X), self.std(X), flat, flat)
+        return ValueGradient(self.mean(X), self.std(X), flat, flat)
 
     def scaled(self, factor: float) -> EmpiricalBelief:
         """Return this belief with its std multiplied by `factor`."""
@@ -107,7 +113,7 @@ class Empirical(Surrogate):
         return OFFERED
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> EmpiricalBelief:
-        """Return average and (biased) deviation; 1 for the latter where values are constant."""
+        """Return average and (biased) std; 1 for the latter where values are constant."""
         data = Observations.of(X, y)
         units = Standardization.of(data, inputs=False, outputs=True)
         return EmpiricalBelief(data.n_inputs, units.y_center, units.y_scale)

@@ -21,7 +21,7 @@ from nnbo_mip.scores.base.normal import LOG_ROOT_TWO_PI
 from nnbo_mip.surrogates.densities.joint_density import JointDensity, Parts, PartSlopes
 
 LEAST_STD = 1e-6
-"""Of the value given the input, in deviations of y; rounding may leave less, or a negative one."""
+"""Of the value given the input, in standard deviations of y; rounding may leave less than it."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,8 @@
 r"""Gaussian mixture regression: a mixture of full covariances over input and value, by EM.
 
 scikit-learn's `GaussianMixture` learns K components (u, v) ~ N(mu_k, S_k), a ridge of 1e-6 on the
-diagonals; conditioned on u each is a line with a constant deviation (`gaussian_joint`). K and
-the weight Delta have the highest held-out density (`held_out`). It is plain maximum likelihood:
+diagonals; conditioned on u each is a line with a constant standard deviation (`gaussian_joint`). K
+and the weight Delta have the highest held-out density (`held_out`). It is plain maximum likelihood:
 with few observations it is far too certain, which the background can only blur.
 
 References

@@ -50,8 +50,8 @@ class Kde(JointRegression[tuple[float, ...]]):
     Parameters
     ----------
     x_width, y_width : (low, high)
-        Ranges of s_x and s_y, in deviations of the inputs and of y. The source's end at 0.3,
-        which is narrow for more than two inputs.
+        Ranges of s_x and s_y, in standard deviations of the inputs and of y. The source's end at
+        0.3, which is narrow for more than two inputs.
     hyper_prior : float
         tau; 0 for none.
     candidates : int

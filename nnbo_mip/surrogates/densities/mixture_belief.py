@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from nnbo_mip.core.arrays import Array, FloatArray, blocks
 from nnbo_mip.core.errors import UnsupportedError
-from nnbo_mip.scores.posteriors.readouts import Readout
-from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, check_scale
+from nnbo_mip.scores.posteriors.compiled import Posterior
+from nnbo_mip.surrogates.base.abstract import Belief, Capability, ValueGradient, check_scale
 from nnbo_mip.surrogates.base.mixture import Mixture, MixtureSlopes
 from nnbo_mip.surrogates.base.observations import Standardization
 from nnbo_mip.surrogates.base.storage import standardization_arrays, standardization_of
@@ -103,7 +103,7 @@ class MixtureBelief(Belief):
             )
         return MixtureSlopes(*(np.concatenate(column) for column in zip(*made, strict=True)))
 
-    def differentiate(self, X: npt.ArrayLike) -> Local:
+    def differentiate(self, X: npt.ArrayLike) -> ValueGradient:
         """Mean, std and their gradients."""
         mean_slopes, std_slopes = [], []
         for u in self._blocks(X):
@@ -112,14 +112,14 @@ class MixtureBelief(Belief):
             std_slopes.append(std_slope)
         mean, std = self._moments(X)
         rate = self.units.y_scale / self.units.x_scale
-        return Local(
+        return ValueGradient(
             mean,
             std,
             np.concatenate(mean_slopes) * rate,
             self.scale * np.concatenate(std_slopes) * rate,
         )
 
-    def posterior(self, members: bool = False) -> Readout:
+    def posterior(self, members: bool = False) -> Posterior:
         """Refuse: the weights of the components have no bounds here."""
         raise UnsupportedError(
             "a belief must be piecewise linear, a hidden layer of tanh or a Gaussian process to be "

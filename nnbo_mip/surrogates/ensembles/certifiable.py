@@ -9,10 +9,10 @@ observation becomes
 
 where l_j <= z_j <= u_j are interval bounds over [-1, 1]^d: the first sum takes whole units to
 zero (an L1 norm over units of an L2 norm within), the second rewards bounds of one sign.
-After `pressed_share` of the epochs, units whose norm is at most `pruned_below` of the largest
+After `penalized_share` of the epochs, units whose norm is at most `pruned_below` of the largest
 one of their layer are set to zero and stay so, since nothing pulls at a unit without
-weights; the other epochs fit what is left without pressure. Dead units are then removed,
-and uncertainty is widened to the errors that are left at the data (`misfit`).
+weights; the other epochs fit what is left without penalty. Dead units are then removed,
+and uncertainty is widened to the errors that are left at the data (`residual_scale`).
 
 References
 ----------
@@ -44,7 +44,7 @@ REFIT_STEP = 0.5
 
 
 @dataclass(frozen=True)
-class Pressure:
+class StabilityPenalty:
     """How hard training works for the certificate.
 
     Parameters
@@ -53,44 +53,44 @@ class Pressure:
         Factors beside a loss per observation.
     pruned_below : float
         Part of its layer's largest norm below which a unit is removed.
-    pressed_share : float
+    penalized_share : float
         Part of the epochs before the removal.
     """
 
     group_penalty: float
     stability_reward: float = 0.0
     pruned_below: float = 0.05
-    pressed_share: float = 0.7
+    penalized_share: float = 0.7
 
     def __post_init__(self) -> None:
         check_number("group_penalty", self.group_penalty, least=0.0)
         check_number("stability_reward", self.stability_reward, least=0.0)
         check_number("pruned_below", self.pruned_below, least=0.0, below=1.0)
-        check_number("pressed_share", self.pressed_share, above=0.0, below=1.0)
+        check_number("penalized_share", self.penalized_share, above=0.0, below=1.0)
 
 
-LEVELS: Mapping[str, Pressure | None] = MappingProxyType(
+LEVELS: Mapping[str, StabilityPenalty | None] = MappingProxyType(
     {
         "off": None,
-        "light": Pressure(group_penalty=0.015),
-        "strong": Pressure(group_penalty=0.025, pressed_share=0.6),
+        "light": StabilityPenalty(group_penalty=0.015),
+        "strong": StabilityPenalty(group_penalty=0.025, penalized_share=0.6),
     }
 )
 
 
-def pressure_of(
-    certifiable: object, levels: Mapping[str, Pressure | None] = LEVELS
-) -> Pressure | None:
-    """Return the pressure that an option `certifiable` means: a level's, its own, or none.
+def penalty_of(
+    certifiable: object, levels: Mapping[str, StabilityPenalty | None] = LEVELS
+) -> StabilityPenalty | None:
+    """Return the penalty that an option `certifiable` means: a level's, its own, or none.
 
     Parameters
     ----------
-    certifiable : str or Pressure
-        A key of `levels`, or a pressure.
-    levels : mapping of str to Pressure or None
+    certifiable : str or StabilityPenalty
+        A key of `levels`, or a penalty.
+    levels : mapping of str to StabilityPenalty or None
         The levels of a family.
     """
-    if isinstance(certifiable, Pressure):
+    if isinstance(certifiable, StabilityPenalty):
         return certifiable
     return levels[check_choice("certifiable", certifiable, tuple(levels))]
 
@@ -99,19 +99,19 @@ M = TypeVar("M", bound=Trainable)
 
 
 @dataclass(frozen=True, eq=False)
-class Pressed(Trainable):
-    """A model with the penalties of a `Pressure` added to its loss.
+class Penalized(Trainable):
+    """A model with the penalties of a `StabilityPenalty` added to its loss.
 
     Parameters
     ----------
     model : Trainable
-        The model; its `chains` are pressed.
-    pressure : Pressure
+        The model; its `chains` are penalized.
+    penalty : StabilityPenalty
         How hard.
     """
 
     model: Trainable
-    pressure: Pressure
+    penalty: StabilityPenalty
 
     @property
     def parameters(self) -> list[torch.Tensor]:
@@ -137,11 +137,11 @@ class Pressed(Trainable):
         penalty = torch.zeros(())
         for chain in self.chains:
             for layer in chain:
-                penalty = penalty + self.pressure.group_penalty * layer.norms().sum()
-            if self.pressure.stability_reward > 0.0:
+                penalty = penalty + self.penalty.group_penalty * layer.norms().sum()
+            if self.penalty.stability_reward > 0.0:
                 for low, high in interval_bounds(chain):
                     stable = torch.tanh(1.0 + low * high).sum()
-                    penalty = penalty - self.pressure.stability_reward * stable
+                    penalty = penalty - self.penalty.stability_reward * stable
         return self.model.loss_size * penalty
 
 
@@ -150,45 +150,45 @@ def train_certifiable(
     schedule: Schedule,
     seed: int,
     family: str,
-    pressure: Pressure | None,
+    penalty: StabilityPenalty | None,
 ) -> M:
-    """Train as `train` does, in equally many epochs, under a pressure if there is one.
+    """Train as `train` does, in equally many epochs, under a penalty if there is one.
 
     Parameters
     ----------
     make, schedule, seed, family
         As for `train`.
-    pressure : Pressure or None
+    penalty : StabilityPenalty or None
         How hard training works for the certificate.
     """
-    if pressure is None:
+    if penalty is None:
         return train(make, schedule, seed, family)
     import torch
 
-    pressed_epochs = max(1, round(pressure.pressed_share * schedule.epochs))
-    first = replace(schedule, epochs=pressed_epochs)
+    penalized_epochs = max(1, round(penalty.penalized_share * schedule.epochs))
+    first = replace(schedule, epochs=penalized_epochs)
     models: list[M] = []
 
-    def make_pressed(generator: torch.Generator) -> Pressed:
+    def make_penalized(generator: torch.Generator) -> Penalized:
         models.append(make(generator))
-        return Pressed(models[-1], pressure)
+        return Penalized(models[-1], penalty)
 
-    train(make_pressed, first, seed, family)
+    train(make_penalized, first, seed, family)
     model = models[-1]
     with torch.no_grad():
         for chain in model.chains:
             for layer in chain:
-                layer.remove_small(pressure.pruned_below)
-    if pressed_epochs < schedule.epochs:
-        rest = replace(schedule, epochs=schedule.epochs - pressed_epochs)
+                layer.remove_small(penalty.pruned_below)
+    if penalized_epochs < schedule.epochs:
+        rest = replace(schedule, epochs=schedule.epochs - penalized_epochs)
         descend(model, rest, REFIT_STEP)
     return model
 
 
-def misfit(belief: Belief, data: Observations) -> float:
+def residual_scale(belief: Belief, data: Observations) -> float:
     """Return how much larger errors at the data are than the std there, at least 1.
 
-    Networks without pressure interpolate; pressed ones need not, and where they agree on a
+    Networks without penalty interpolate; penalized ones need not, and where they agree on a
     wrong value their spread understates the error. A family multiplies its uncertainty by
 
         max(1, sqrt(sum_i (mean(x_i) - y_i)^2 / sum_i std(x_i)^2)).

@@ -35,7 +35,7 @@ from nnbo_mip.core.errors import InputError
 from nnbo_mip.surrogates.base.abstract import Capability
 from nnbo_mip.surrogates.base.observations import Observations, Standardization
 from nnbo_mip.surrogates.ensembles.anchors import Anchors
-from nnbo_mip.surrogates.ensembles.certifiable import Pressure, misfit, pressure_of
+from nnbo_mip.surrogates.ensembles.certifiable import StabilityPenalty, penalty_of, residual_scale
 from nnbo_mip.surrogates.ensembles.members import MemberBelief, member_capabilities
 from nnbo_mip.surrogates.ensembles.torch_stack import TorchStack
 from nnbo_mip.surrogates.ensembles.trained_stack import StackTraining, TrainedStack, as_tensors
@@ -97,7 +97,7 @@ class DeepEnsemble(TrainedStack[EnsembleTraining]):
     anchor_strength : float
         Factor of that pull, where `anchored`: the noise variance, relative to that of y.
     noise_floor : float
-        Least deviation of the noise, relative to that of y, where `noisy`; keeps the loss
+        Least standard deviation of the noise, relative to that of y, where `noisy`; keeps the loss
         bounded on data without noise. 0 trusts the softplus alone.
     spread : str
         What `std` is: ``std``, ``variance`` or ``mad`` of the members.
@@ -109,8 +109,8 @@ class DeepEnsemble(TrainedStack[EnsembleTraining]):
         lambda in ``sum of squared errors + lambda sum w^2``, that is lambda / n beside a mean.
     initialization : str
         As in `TorchStack`.
-    certifiable : str or Pressure
-        ``off``, ``light`` or ``strong``: train for few unstable ReLUs; see `Pressure`.
+    certifiable : str or StabilityPenalty
+        ``off``, ``light`` or ``strong``: train for few unstable ReLUs; see `StabilityPenalty`.
     y_range : (low, high), optional
         Known range of y that is mapped to [-1, 1] instead of standardizing y.
     seed : int
@@ -134,7 +134,7 @@ class DeepEnsemble(TrainedStack[EnsembleTraining]):
     weight_penalty: float = 1e-8
     initialization: str = "he"
     restore_best: bool = False
-    certifiable: str | Pressure = "off"
+    certifiable: str | StabilityPenalty = "off"
     y_range: tuple[float, float] | None = None
     seed: int = 0
 
@@ -170,9 +170,9 @@ class DeepEnsemble(TrainedStack[EnsembleTraining]):
         belief = MemberBelief(
             self.name, stack, units, self.spread, noise=noise, include_noise=self.include_noise
         )
-        if self.noisy or pressure_of(self.certifiable) is None:
+        if self.noisy or penalty_of(self.certifiable) is None:
             return belief  # noisy members have learned what they do not fit as noise
-        return belief.scaled(misfit(belief, data))
+        return belief.scaled(residual_scale(belief, data))
 
     def untrained(
         self, data: Observations, units: Standardization, generator: torch.Generator

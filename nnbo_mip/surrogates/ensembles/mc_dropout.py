@@ -36,7 +36,7 @@ import numpy.typing as npt
 from nnbo_mip.core.checks import check_count, check_number
 from nnbo_mip.surrogates.base.abstract import Capability
 from nnbo_mip.surrogates.base.observations import Observations, Standardization
-from nnbo_mip.surrogates.ensembles.certifiable import Pressure, misfit, pressure_of
+from nnbo_mip.surrogates.ensembles.certifiable import StabilityPenalty, penalty_of, residual_scale
 from nnbo_mip.surrogates.ensembles.members import MemberBelief, member_capabilities
 from nnbo_mip.surrogates.ensembles.torch_stack import TorchStack
 from nnbo_mip.surrogates.ensembles.trained_stack import StackTraining, TrainedStack, as_tensors
@@ -44,11 +44,11 @@ from nnbo_mip.surrogates.ensembles.trained_stack import StackTraining, TrainedSt
 if TYPE_CHECKING:
     import torch
 
-PRESSURES: Mapping[str, Pressure | None] = MappingProxyType(
+PENALTIES: Mapping[str, StabilityPenalty | None] = MappingProxyType(
     {
         "off": None,
-        "light": Pressure(group_penalty=0.0075),
-        "strong": Pressure(group_penalty=0.015, pressed_share=0.6),
+        "light": StabilityPenalty(group_penalty=0.0075),
+        "strong": StabilityPenalty(group_penalty=0.015, penalized_share=0.6),
     }
 )
 """About half of what ensembles take: dropout lives on units that stand in for each other."""
@@ -137,8 +137,8 @@ class McDropout(TrainedStack[DropoutTraining]):
         lambda (1 - p) / n beside a mean.
     initialization : str
         As in `TorchStack`.
-    certifiable : str or Pressure
-        ``off``, ``light`` or ``strong``: train for few unstable ReLUs; see `Pressure`.
+    certifiable : str or StabilityPenalty
+        ``off``, ``light`` or ``strong``: train for few unstable ReLUs; see `StabilityPenalty`.
     y_range : (low, high), optional
         Known range of y that is mapped to [-1, 1] instead of standardizing y.
     seed : int
@@ -147,7 +147,7 @@ class McDropout(TrainedStack[DropoutTraining]):
 
     name: ClassVar[str] = "mc_dropout"
     belief_type: ClassVar[type[MemberBelief]] = MemberBelief
-    pressures: ClassVar[Mapping[str, Pressure | None]] = PRESSURES
+    penalties: ClassVar[Mapping[str, StabilityPenalty | None]] = PENALTIES
 
     hidden: tuple[int, ...] = (32, 32)
     p: float = 0.2
@@ -159,7 +159,7 @@ class McDropout(TrainedStack[DropoutTraining]):
     weight_penalty: float = 1e-8
     initialization: str = "he"
     restore_best: bool = False
-    certifiable: str | Pressure = "off"
+    certifiable: str | StabilityPenalty = "off"
     y_range: tuple[float, float] | None = None
     seed: int = 0
 
@@ -186,8 +186,8 @@ class McDropout(TrainedStack[DropoutTraining]):
         frozen = [mask.numpy().astype(np.float64) for mask in masks]
         stack = model.stack.frozen(frozen).without_dead_units()
         belief = MemberBelief(self.name, stack, units, self.spread)
-        pressed = pressure_of(self.certifiable, PRESSURES) is not None
-        return belief.scaled(misfit(belief, data)) if pressed else belief
+        penalized = penalty_of(self.certifiable, PENALTIES) is not None
+        return belief.scaled(residual_scale(belief, data)) if penalized else belief
 
     def untrained(
         self, data: Observations, units: Standardization, generator: torch.Generator

@@ -30,9 +30,9 @@ from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.builder import GraphBuilder
 from nnbo_mip.network.graph.graph import Network
-from nnbo_mip.scores.posteriors.readouts import MembersReadout, Readout
-from nnbo_mip.scores.posteriors.tanh_readouts import TanhMembers
-from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, check_scale
+from nnbo_mip.scores.posteriors.compiled import MembersPosterior, Posterior
+from nnbo_mip.scores.posteriors.tanh import TanhMembers
+from nnbo_mip.surrogates.base.abstract import Belief, Capability, ValueGradient, check_scale
 from nnbo_mip.surrogates.base.mixture import Mixture, MixtureSlopes
 from nnbo_mip.surrogates.base.observations import Standardization
 from nnbo_mip.surrogates.base.storage import standardization_arrays, standardization_of
@@ -127,7 +127,7 @@ class MemberBelief(Belief):
         center = values.mean(axis=0)
         return self._values(center + self._reach * (values - center)).T
 
-    def differentiate(self, X: npt.ArrayLike) -> Local:
+    def differentiate(self, X: npt.ArrayLike) -> ValueGradient:
         """Mean, spread and their gradients; 0 is taken for the slope of a spread of zero."""
         u = self.units.inward(self.check_points(X))
         values, gradients = self.stack.differentiate(u)
@@ -147,7 +147,7 @@ class MemberBelief(Belief):
         if self.include_noise:
             std, std_gradient = self._with_noise(u, std, std_gradient)
         mean_gradient = self.units.y_scale * center_gradient
-        return Local(self._values(center), std, mean_gradient, std_gradient)
+        return ValueGradient(self._values(center), std, mean_gradient, std_gradient)
 
     def member_gradients(self, X: npt.ArrayLike) -> FloatArray:
         """Gradients (n, M, d) of `members`."""
@@ -211,7 +211,7 @@ class MemberBelief(Belief):
             outputs["std"] = builder.affine(sizes, np.full((1, count), factor / count))
         return builder.finish(outputs)
 
-    def posterior(self, members: bool = False) -> Readout:
+    def posterior(self, members: bool = False) -> Posterior:
         """Return the members, ReLUs or one hidden layer of tanh, and their spread."""
         curved = self.stack.activation == "tanh"
         reason = self._why_unread(members, curved)
@@ -224,7 +224,7 @@ class MemberBelief(Belief):
         if curved:
             layers = tanh_layers(self.stack, self.units, self._reach)
             return TanhMembers(*layers, spread, self.units.y_scale, noise)
-        return MembersReadout(self.network(), spread, self.units.y_scale, noise)
+        return MembersPosterior(self.network(), spread, self.units.y_scale, noise)
 
     def scaled(self, factor: float) -> MemberBelief:
         """Return this belief with its spread multiplied by `factor`."""
@@ -317,7 +317,7 @@ class MemberBelief(Belief):
         return np.asarray(np.hypot(self.units.y_scale * np.sqrt(variance), self.noise))
 
     def _noise_of_members(self, outputs: FloatArray) -> FloatArray:
-        """Return the deviation (M, n) of an observation from each member."""
+        """Return the standard deviation (M, n) of an observation from each member."""
         if not self.is_noisy:
             return np.full(outputs.shape[:2], self.noise)
         own = self.units.y_scale * np.sqrt(np.logaddexp(0.0, outputs[:, :, 1]))

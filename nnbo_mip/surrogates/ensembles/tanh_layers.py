@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nnbo_mip.scores.posteriors.tanh_readouts import TanhLayers
+from nnbo_mip.scores.posteriors.tanh import TanhLayers
 from nnbo_mip.surrogates.base.observations import Standardization
 from nnbo_mip.surrogates.ensembles.stack import Stack
 

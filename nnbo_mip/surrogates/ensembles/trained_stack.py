@@ -15,8 +15,8 @@ from nnbo_mip.surrogates.base.abstract import Surrogate
 from nnbo_mip.surrogates.base.observations import Observations, Standardization, check_y_range
 from nnbo_mip.surrogates.ensembles.certifiable import (
     LEVELS,
-    Pressure,
-    pressure_of,
+    StabilityPenalty,
+    penalty_of,
     train_certifiable,
 )
 from nnbo_mip.surrogates.ensembles.members import SPREADS
@@ -71,11 +71,11 @@ class TrainedStack(Surrogate, Generic[T]):
     weight_penalty: float
     initialization: str
     restore_best: bool
-    certifiable: str | Pressure
+    certifiable: str | StabilityPenalty
     y_range: tuple[float, float] | None
     seed: int
 
-    pressures: ClassVar[Mapping[str, Pressure | None]] = LEVELS
+    penalties: ClassVar[Mapping[str, StabilityPenalty | None]] = LEVELS
     """What the words of `certifiable` stand for."""
 
     def __post_init__(self) -> None:
@@ -84,7 +84,7 @@ class TrainedStack(Surrogate, Generic[T]):
         check_choice("spread", self.spread, SPREADS)
         check_choice("initialization", self.initialization, INITIALIZATIONS)
         check_flag("restore_best", self.restore_best)
-        pressure_of(self.certifiable, self.pressures)
+        penalty_of(self.certifiable, self.penalties)
         check_y_range(self.y_range)
         check_count("seed", self.seed, least=0)
         self._schedule(n=1)
@@ -106,7 +106,7 @@ class TrainedStack(Surrogate, Generic[T]):
             self._schedule(len(data.y)),
             self.seed,
             self.name,
-            pressure_of(self.certifiable, self.pressures),
+            penalty_of(self.certifiable, self.penalties),
         )
         return data, units, model
 

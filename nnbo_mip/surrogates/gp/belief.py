@@ -31,8 +31,8 @@ from scipy.linalg import cho_solve, solve_triangular
 
 from nnbo_mip.core.arrays import Array, FloatArray, blocks
 from nnbo_mip.core.errors import UnsupportedError
-from nnbo_mip.scores.posteriors.gp_readout import GpReadout
-from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, check_scale
+from nnbo_mip.scores.posteriors.process import ProcessPosterior
+from nnbo_mip.surrogates.base.abstract import Belief, Capability, ValueGradient, check_scale
 from nnbo_mip.surrogates.base.observations import Standardization
 from nnbo_mip.surrogates.base.storage import standardization_arrays, standardization_of
 from nnbo_mip.surrogates.gp.kernels import FORMS, Kernel
@@ -132,20 +132,20 @@ class GpBelief(Belief):
         return self._join(self._mean(u) for u in self._blocks(X))
 
     def std(self, X: npt.ArrayLike) -> FloatArray:
-        """Posterior deviation (n,) of the function, times the scale; the noise is not in it."""
+        """Posterior std (n,) of the function, times the scale; the noise is not in it."""
         return self._join(self._std(u)[0] for u in self._blocks(X))
 
     def noise_std(self, X: npt.ArrayLike) -> FloatArray:
         """Deviation (n,) of an observation from the function."""
         return np.full(len(self.check_points(X)), self.noise)
 
-    def differentiate(self, X: npt.ArrayLike) -> Local:
+    def differentiate(self, X: npt.ArrayLike) -> ValueGradient:
         """Mean, std and their gradients; 0 is taken for the slope of a std of zero."""
         parts = [self._differentiate(u) for u in self._blocks(X)]
         mean, std, mean_gradient, std_gradient = (
             np.concatenate(group) for group in zip(*parts, strict=True)
         )
-        return Local(mean, std, mean_gradient, std_gradient)
+        return ValueGradient(mean, std, mean_gradient, std_gradient)
 
     def draw(self, seed: int) -> GpBelief:
         """Return one function of the posterior, spread by the outside scale; its std is zero."""
@@ -160,7 +160,7 @@ class GpBelief(Belief):
         correction = self._solve(waves.evaluate(self.points) + errors)
         return replace(self, weights=self.weights - correction, waves=waves)
 
-    def posterior(self, members: bool = False) -> GpReadout:
+    def posterior(self, members: bool = False) -> ProcessPosterior:
         """Return the posterior of one kernel of all inputs."""
         if self.waves is not None:
             raise UnsupportedError(
@@ -174,7 +174,7 @@ class GpBelief(Belief):
                 f"this one is a sum over {len(kernel.groups)} groups; drop the groups, or choose "
                 "a heuristic maximizer."
             )
-        return GpReadout(
+        return ProcessPosterior(
             self.points,
             self.factor,
             self.weights,
@@ -274,7 +274,7 @@ class GpBelief(Belief):
         return np.asarray(self.units.y_center + self.units.y_scale * value)
 
     def _std(self, u: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the deviation (n,) in units of y, and L^-1 k(u), (number of points, n)."""
+        """Return the std (n,) in units of y, and L^-1 k(u), (number of points, n)."""
         k = self.kernel(u, self.points)
         whitened = solve_triangular(self.factor, k.T, lower=True, check_finite=False)
         if self.waves is not None:

@@ -1,6 +1,6 @@
 r"""A mixture of Gaussian processes with its moments: what a fully Bayesian process believes.
 
-Of processes with means m_k and deviations s_k, k = 1 … K, each as likely as the others,
+Of processes with means m_k and standard deviations s_k, k = 1 … K, each as likely as the others,
 
     mean   m = mean_k m_k
     std    scale sqrt(mean_k s_k^2 + mean_k (m_k - m)^2),
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.core.arrays import Array, FloatArray
-from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, check_scale
+from nnbo_mip.surrogates.base.abstract import Belief, Capability, ValueGradient, check_scale
 from nnbo_mip.surrogates.gp.belief import GpBelief, gp_capabilities
 
 
@@ -75,7 +75,7 @@ class ProcessMixture(Belief):
         noise = np.sqrt(np.mean([process.noise**2 for process in self.processes]))
         return np.full(len(self.check_points(X)), noise if self.noisy else 0.0)
 
-    def differentiate(self, X: npt.ArrayLike) -> Local:
+    def differentiate(self, X: npt.ArrayLike) -> ValueGradient:
         """Mean, std and their gradients; 0 is taken for the slope of a std of zero."""
         parts = [process.differentiate(X) for process in self.processes]
         means, stds = (np.array([getattr(p, name) for p in parts]) for name in ("mean", "std"))
@@ -86,7 +86,7 @@ class ProcessMixture(Belief):
         root = np.sqrt((np.square(stds) + np.square(off)).mean(axis=0))
         slope = (stds[..., None] * std_slopes + off[..., None] * off_slopes).mean(axis=0)
         safe = np.where(root > 0.0, root, np.inf)[:, None]
-        return Local(mean, self.scale * root, mean_gradient, self.scale * slope / safe)
+        return ValueGradient(mean, self.scale * root, mean_gradient, self.scale * slope / safe)
 
     def draw(self, seed: int) -> ProcessMixture:
         """Return one function of one of the processes, both chosen by the seed; its std is zero.

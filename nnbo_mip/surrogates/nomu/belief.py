@@ -32,8 +32,8 @@ from nnbo_mip.core.checks import check_choice, check_number
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.network.graph.builder import GraphBuilder
 from nnbo_mip.network.graph.graph import Network
-from nnbo_mip.scores.posteriors.readouts import Readout, SmoothReadout
-from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, check_scale
+from nnbo_mip.scores.posteriors.compiled import Posterior, SmoothPosterior
+from nnbo_mip.surrogates.base.abstract import Belief, Capability, ValueGradient, check_scale
 from nnbo_mip.surrogates.base.observations import Standardization
 from nnbo_mip.surrogates.base.storage import standardization_arrays, standardization_of
 from nnbo_mip.surrogates.ensembles.stack import Stack
@@ -139,7 +139,7 @@ class NomuBelief(Belief):
         """Bounded uncertainty (n,) in units of y."""
         return self.std_factor * self.bounding(self.raw(X))
 
-    def differentiate(self, X: npt.ArrayLike) -> Local:
+    def differentiate(self, X: npt.ArrayLike) -> ValueGradient:
         """Mean, std and their gradients; the std has slope 0 where the bounding is at a limit."""
         u = self._inward(X)
         mean, mean_gradient = self.main.differentiate(u, output=0)
@@ -147,7 +147,7 @@ class NomuBelief(Belief):
         side_part, side_gradient = self.side.differentiate(u)
         raw, raw_gradient = main_part[0] + side_part[0], main_gradient[0] + side_gradient[0]
         slope = self.std_factor * self.bounding.slope(raw)
-        return Local(
+        return ValueGradient(
             self._values(mean[0]),
             self.std_factor * self.bounding(raw),
             self.units.y_scale * mean_gradient[0] / self.units.x_scale,
@@ -176,11 +176,11 @@ class NomuBelief(Belief):
             outputs["std"] = builder.scale(bounded, self.std_factor)
         return builder.finish(outputs)
 
-    def posterior(self, members: bool = False) -> Readout:
+    def posterior(self, members: bool = False) -> Posterior:
         """Return mean and std, the latter a function of ``relu_raw`` under smooth bounding."""
         bounding = self.bounding
         if bounding.kind == "smooth":
-            return SmoothReadout(self.network(), bounding.l_min, bounding.l_max, self.std_factor)
+            return SmoothPosterior(self.network(), bounding.l_min, bounding.l_max, self.std_factor)
         return super().posterior(members)
 
     def scaled(self, factor: float) -> NomuBelief:

@@ -24,9 +24,9 @@ from nnbo_mip.core.checks import check_choice, check_count, check_flag, check_wi
 from nnbo_mip.surrogates.base.abstract import Capability, Surrogate
 from nnbo_mip.surrogates.base.observations import Observations, Standardization, check_y_range
 from nnbo_mip.surrogates.ensembles.certifiable import (
-    Pressure,
-    misfit,
-    pressure_of,
+    StabilityPenalty,
+    penalty_of,
+    residual_scale,
     train_certifiable,
 )
 from nnbo_mip.surrogates.ensembles.torch_stack import INITIALIZATIONS
@@ -37,11 +37,11 @@ from nnbo_mip.surrogates.nomu.training import NomuLoss, NomuTraining, TwinNets
 if TYPE_CHECKING:
     import torch
 
-PRESSURES: Mapping[str, Pressure | None] = MappingProxyType(
+PENALTIES: Mapping[str, StabilityPenalty | None] = MappingProxyType(
     {
         "off": None,
-        "light": Pressure(group_penalty=0.0075, pressed_share=0.6),
-        "strong": Pressure(group_penalty=0.015, pressed_share=0.6),
+        "light": StabilityPenalty(group_penalty=0.0075, penalized_share=0.6),
+        "strong": StabilityPenalty(group_penalty=0.015, penalized_share=0.6),
     }
 )
 """About half of what ensembles take: one net has no other members to lean on."""
@@ -78,8 +78,8 @@ class Nomu(Surrogate):
     stop_gradient : bool
         Whether the raw uncertainty leaves the main net's hidden layers alone. Without it they
         learn from both.
-    certifiable : str or Pressure
-        ``off``, ``light`` or ``strong``: train for few unstable ReLUs; see `Pressure`.
+    certifiable : str or StabilityPenalty
+        ``off``, ``light`` or ``strong``: train for few unstable ReLUs; see `StabilityPenalty`.
     y_range : (low, high), optional
         A known range of y, mapped to [-1, 1] instead of standardizing y.
     seed : int
@@ -106,7 +106,7 @@ class Nomu(Surrogate):
     initialization: str = "he"
     restore_best: bool = False
     stop_gradient: bool = False
-    certifiable: str | Pressure = "off"
+    certifiable: str | StabilityPenalty = "off"
     y_range: tuple[float, float] | None = None
     seed: int = 0
 
@@ -118,7 +118,7 @@ class Nomu(Surrogate):
         check_choice("initialization", self.initialization, INITIALIZATIONS)
         check_flag("restore_best", self.restore_best)
         check_flag("stop_gradient", self.stop_gradient)
-        pressure_of(self.certifiable, PRESSURES)
+        penalty_of(self.certifiable, PENALTIES)
         check_y_range(self.y_range)
         check_count("seed", self.seed, least=0)
         for checked in (self._bounding, self._loss, self._schedule):
@@ -137,7 +137,7 @@ class Nomu(Surrogate):
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> NomuBelief:
         """Train from scratch; see `Surrogate.fit`."""
-        pressure = pressure_of(self.certifiable, PRESSURES)
+        penalty = penalty_of(self.certifiable, PENALTIES)
         data = Observations.of(X, y)
         units = Standardization.of(data, inputs=False, outputs=True, y_range=self.y_range)
         model = train_certifiable(
@@ -145,11 +145,11 @@ class Nomu(Surrogate):
             self._schedule(),
             self.seed,
             self.name,
-            pressure,
+            penalty,
         )
         main, side = (stack.without_dead_units() for stack in model.nets.frozen())
         belief = NomuBelief(main, side, units, self._bounding())
-        return belief if pressure is None else belief.scaled(misfit(belief, data))
+        return belief if penalty is None else belief.scaled(residual_scale(belief, data))
 
     def untrained(
         self, data: Observations, units: Standardization, generator: torch.Generator

@@ -115,8 +115,8 @@ class TwinNets:
                     place_kinks(net, generator)
                 self.main.weights[0] /= n_inputs
                 self.main.biases[0] /= n_inputs
-                for readout in (self.bridge, self.side.weights[-1], self.side.biases[-1]):
-                    readout.zero_()
+                for weights in (self.bridge, self.side.weights[-1], self.side.biases[-1]):
+                    weights.zero_()
         self.bridge.requires_grad_()
 
     @property

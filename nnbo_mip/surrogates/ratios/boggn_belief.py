@@ -19,7 +19,7 @@ from nnbo_mip.core.arrays import Array, FloatArray, blocks
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.network.graph.builder import GraphBuilder
 from nnbo_mip.network.graph.graph import Network
-from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, check_scale
+from nnbo_mip.surrogates.base.abstract import Belief, Capability, ValueGradient, check_scale
 from nnbo_mip.surrogates.ensembles.stack import Stack
 from nnbo_mip.surrogates.ratios.estimators.class_probability import monte_carlo, probit, quadrature
 from nnbo_mip.surrogates.ratios.estimators.jacobian import Linearization
@@ -58,7 +58,7 @@ class BoggnBelief(Belief):
     samples : (S, P) array
         Of theta - theta*, for Monte Carlo; else none.
     scale : float
-        Multiplier of the deviation of the log-odds.
+        Multiplier of the standard deviation of the log-odds.
     move : (P,) array, optional
         theta - theta* of a draw, which has a mean and no ratio.
     """
@@ -121,7 +121,7 @@ class BoggnBelief(Belief):
         self._refuse_draws()
         return ProbitLatent(self) if self.prediction == "probit" else PredictedOdds(self)
 
-    def differentiate(self, X: npt.ArrayLike) -> Local:
+    def differentiate(self, X: npt.ArrayLike) -> ValueGradient:
         """Return what `latent` differentiates; of a draw, its log-odds."""
         if self.move is None:
             return self.latent().differentiate(X)
@@ -129,7 +129,9 @@ class BoggnBelief(Belief):
         tangent = self.network_at.tangent(points, self.move)
         gradient = tangent.value_gradient + tangent.change_gradient
         zeros = np.zeros(len(points))
-        return Local(tangent.value + tangent.change, zeros, gradient, np.zeros_like(gradient))
+        return ValueGradient(
+            tangent.value + tangent.change, zeros, gradient, np.zeros_like(gradient)
+        )
 
     def differentiate_moments(
         self, X: npt.ArrayLike
@@ -200,7 +202,7 @@ class BoggnBelief(Belief):
         return builder.finish({"mean": mean, "feature": builder.concatenate([values, one])})
 
     def scaled(self, factor: float) -> BoggnBelief:
-        """Return this belief with the deviation of the log-odds multiplied by `factor`."""
+        """Return this belief with the standard deviation of the log-odds multiplied by `factor`."""
         return replace(self, scale=self.scale * check_scale(factor))
 
     def to_arrays(self) -> dict[str, Array]:

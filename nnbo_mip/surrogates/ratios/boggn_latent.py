@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from nnbo_mip.core.arrays import Array, FloatArray
 from nnbo_mip.network.graph.graph import Network
-from nnbo_mip.scores.posteriors.readouts import QuadraticReadout
-from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local
+from nnbo_mip.scores.posteriors.compiled import QuadraticPosterior
+from nnbo_mip.surrogates.base.abstract import Belief, Capability, ValueGradient
 from nnbo_mip.surrogates.ratios.boggn_belief import BoggnBelief
 from nnbo_mip.surrogates.ratios.estimators.class_probability import WIDENING
 from nnbo_mip.surrogates.ratios.estimators.labels import odds_of_probability
@@ -28,7 +28,7 @@ NOISE = float(np.sqrt(WIDENING))
 
 @dataclass(frozen=True, eq=False)
 class ProbitLatent(Belief):
-    """Log-odds with the deviation of their posterior and of the class.
+    """Log-odds with the standard deviation of their posterior and of the class.
 
     Parameters
     ----------
@@ -65,19 +65,19 @@ class ProbitLatent(Belief):
         f, v = self.of.moments(X)
         return (f, np.sqrt(v + WIDENING)) if return_std else f
 
-    def differentiate(self, X: npt.ArrayLike) -> Local:
+    def differentiate(self, X: npt.ArrayLike) -> ValueGradient:
         """Mean, std and their gradients."""
         f, v, f_gradient, v_gradient = self.of.differentiate_moments(X)
         std = np.sqrt(v + WIDENING)
-        return Local(f, std, f_gradient, v_gradient / (2.0 * std[:, None]))
+        return ValueGradient(f, std, f_gradient, v_gradient / (2.0 * std[:, None]))
 
     def network(self) -> Network:
         """Return ``mean`` and ``feature0…``."""
         return self.of.network()
 
-    def posterior(self, members: bool = False) -> QuadraticReadout:
-        """Return a linear model on the features, with the deviation of the class."""
-        return QuadraticReadout(self.network(), self.root, NOISE)
+    def posterior(self, members: bool = False) -> QuadraticPosterior:
+        """Return a linear model on the features, with the standard deviation of the class."""
+        return QuadraticPosterior(self.network(), self.root, NOISE)
 
     @property
     def root(self) -> FloatArray:
@@ -86,7 +86,7 @@ class ProbitLatent(Belief):
         return np.asarray(self.of.scale * self.of.weights.whiten(np.eye(k)).T)
 
     def scaled(self, factor: float) -> ProbitLatent:
-        """Return it with the posterior's deviation multiplied."""
+        """Return it with the posterior's standard deviation multiplied."""
         return replace(self, of=self.of.scaled(factor))
 
     def to_arrays(self) -> dict[str, Array]:

@@ -21,9 +21,9 @@ import numpy.typing as npt
 from nnbo_mip.core.arrays import Array, FloatArray, blocks
 from nnbo_mip.network.graph.builder import GraphBuilder
 from nnbo_mip.network.graph.graph import Network
-from nnbo_mip.scores.posteriors.readouts import QuadraticReadout
-from nnbo_mip.scores.posteriors.tanh_readouts import TanhFeatures
-from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, check_scale
+from nnbo_mip.scores.posteriors.compiled import QuadraticPosterior
+from nnbo_mip.scores.posteriors.tanh import TanhFeatures
+from nnbo_mip.surrogates.base.abstract import Belief, Capability, ValueGradient, check_scale
 from nnbo_mip.surrogates.base.observations import Standardization
 from nnbo_mip.surrogates.base.storage import standardization_arrays, standardization_of
 from nnbo_mip.surrogates.rvfl.bayesian_linear import (
@@ -93,7 +93,7 @@ class BrvflBelief(Belief):
         return self._values(np.concatenate(blocks))
 
     def std(self, X: npt.ArrayLike) -> FloatArray:
-        """Posterior deviation (n,), with the noise if that is included."""
+        """Posterior standard deviation (n,), with the noise if that is included."""
         variance = np.concatenate([self.weights.variance(psi) for _, psi in self._features(X)])
         latent = self._reach * np.sqrt(variance)
         return np.asarray(np.hypot(latent, self._noise) if self.include_noise else latent)
@@ -102,11 +102,11 @@ class BrvflBelief(Belief):
         """Deviation (n,) of an observation from the function, the same everywhere."""
         return np.full(len(self.check_points(X)), self._noise)
 
-    def differentiate(self, X: npt.ArrayLike) -> Local:
+    def differentiate(self, X: npt.ArrayLike) -> ValueGradient:
         """Mean, std and their gradients; 0 is taken for the slope of a std of zero."""
         parts = [self._local(u, psi) for u, psi in self._features(X)]
         mean, std, mean_gradient, std_gradient = map(np.concatenate, zip(*parts, strict=True))
-        return Local(mean, std, mean_gradient, std_gradient)
+        return ValueGradient(mean, std, mean_gradient, std_gradient)
 
     def draw(self, seed: int) -> BrvflBelief:
         """Return the function of one weight draw; its std is zero.
@@ -124,14 +124,14 @@ class BrvflBelief(Belief):
         features = {"feature0" if psi.width == 1 else "feature": psi}
         return builder.finish({"mean": builder.shift(mean, self.units.y_center), **features})
 
-    def posterior(self, members: bool = False) -> QuadraticReadout | TanhFeatures:
+    def posterior(self, members: bool = False) -> QuadraticPosterior | TanhFeatures:
         """Return the features, ReLUs or one hidden layer of tanh, and the root of Sigma."""
         root = self._reach * self.weights.whiten(np.eye(self.features.n_features)).T
         noise = self._noise if self.include_noise else 0.0
         if isinstance(self.features, RandomFeatures) and self.features.activation == "tanh":
             layers = self.features.tanh_layers(self.weights.mean, self.units)
             return TanhFeatures(*layers, root, noise)
-        return QuadraticReadout(self.network(), root, noise)
+        return QuadraticPosterior(self.network(), root, noise)
 
     def scaled(self, factor: float) -> BrvflBelief:
         """Return this belief with its uncertainty multiplied by `factor`."""
@@ -168,12 +168,12 @@ class BrvflBelief(Belief):
 
     @property
     def _noise(self) -> float:
-        """Deviation of the noise in units of y."""
+        """Standard deviation of the noise in units of y."""
         return float(self.units.y_scale / np.sqrt(self.beta))
 
     @property
     def _reach(self) -> float:
-        """From the deviation in standardized units to that in units of y."""
+        """From the standard deviation in standardized units to that in units of y."""
         return self.scale * self.units.y_scale
 
     def _features(self, X: npt.ArrayLike) -> Iterator[tuple[FloatArray, FloatArray]]:

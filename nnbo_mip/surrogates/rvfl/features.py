@@ -25,7 +25,7 @@ from nnbo_mip.core.arrays import Array, FloatArray
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.builder import GraphBuilder
-from nnbo_mip.scores.posteriors.tanh_readouts import TanhLayers
+from nnbo_mip.scores.posteriors.tanh import TanhLayers
 from nnbo_mip.surrogates.base.observations import Standardization
 from nnbo_mip.surrogates.ensembles.stack import ACTIVATIONS
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from nnbo_mip.core.arrays import Array, FloatArray
 from nnbo_mip.network.graph.tree_arrays import TreeArrays
-from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
+from nnbo_mip.scores.posteriors.trees import TreePosterior
 from nnbo_mip.surrogates.base.abstract import Belief, Capability, check_scale
 
 SPREADS = ("total", "std")
@@ -32,8 +32,8 @@ class ForestBelief(Belief):
     trees : TreeArrays
         Their values are those of y.
     spread : str
-        ``std``: the deviation of the trees' values about their mean; ``total``: that of a value
-        that a random tree learned in its leaf.
+        ``std``: the standard deviation of the trees' values about their mean; ``total``: that of a
+        value that a random tree learned in its leaf.
     scale : float
         Multiplier of the uncertainty; it moves the members apart as well.
     family : str
@@ -83,11 +83,11 @@ class ForestBelief(Belief):
         index = int(np.random.default_rng(seed).integers(self.trees.n_trees))
         return replace(self, trees=self.trees.tree(index), spread="std", scale=1.0)
 
-    def posterior(self, members: bool = False) -> TreeReadout:
+    def posterior(self, members: bool = False) -> TreePosterior:
         """Return the trees, with the variances of their leaves where the spread is total."""
         variance = "total" if self.spread == "total" else "between"
         trees = self.trees
-        return TreeReadout(trees.nodes, trees.roots, trees.n_inputs, variance, self.scale)
+        return TreePosterior(trees.nodes, trees.roots, trees.n_inputs, variance, self.scale)
 
     def scaled(self, factor: float) -> ForestBelief:
         """Return this belief with its uncertainty multiplied by `factor`."""

@@ -96,8 +96,8 @@ class RandomForest(Surrogate):
         units = Standardization.of(data, inputs=False, outputs=True)
         if units.y_scale > LARGEST_DEVIATION:
             raise InputError(
-                f"y must have a deviation of at most {LARGEST_DEVIATION:.3g} for a random forest, "
-                f"whose variances it squares; got {units.y_scale:.3g}; divide y."
+                f"y must have a standard deviation of at most {LARGEST_DEVIATION:.3g} for a random "
+                f"forest, whose variances it squares; got {units.y_scale:.3g}; divide y."
             )
         forest = RandomForestRegressor(
             int(self.n_trees),

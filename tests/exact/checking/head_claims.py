@@ -18,7 +18,7 @@ from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.result import SearchResult
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.storage import head_from_dict
-from tests.exact.heads.random_heads import domain_of, head_of, points_of, random_readout
+from tests.exact.heads.random_heads import domain_of, head_of, points_of, random_posterior
 
 GAP = 1e-4
 SEQUENCES = (linear, tangents, sandwich, ratio)
@@ -30,9 +30,9 @@ def problem_of(
     """Return a random question; `far` is how far the threshold is above the best mean seen."""
     rng = np.random.default_rng(seed)
     space = domain_of(domain, dimension)
-    readout = random_readout(kind, rng, space.dimension, (6, 6))
-    threshold = float(readout.mean(points_of(space, rng)).max()) + far
-    return HeadProblem(Objective(readout, head_of(name, threshold)), space)
+    posterior = random_posterior(kind, rng, space.dimension, (6, 6))
+    threshold = float(posterior.mean(points_of(space, rng)).max()) + far
+    return HeadProblem(Objective(posterior, head_of(name, threshold)), space)
 
 
 def solved(problem: HeadProblem, by_sequence: bool = False, gap: float = GAP) -> SearchResult:
@@ -52,7 +52,7 @@ def certified(problem: HeadProblem, by_sequence: bool = False) -> Certificate:
 
 def objective_of(problem: HeadProblem) -> Objective:
     """Return what the question maximizes."""
-    return Objective(problem.readout, problem.head)
+    return Objective(problem.posterior, problem.head)
 
 
 def forged(certificate: Certificate, **changes: Any) -> Certificate:
@@ -71,6 +71,6 @@ def forged(certificate: Certificate, **changes: Any) -> Certificate:
 def moved(certificate: Certificate, problem: HeadProblem, x: Any) -> dict[str, Any]:
     """Return the changes that make another point the best one."""
     assert certificate.head is not None
-    objective = Objective(problem.readout, head_from_dict(certificate.head))
+    objective = Objective(problem.posterior, head_from_dict(certificate.head))
     value = float(objective.score(np.asarray(x)[None, :])[0])
     return {"x": tuple(np.asarray(x).tolist()), "value": value}

@@ -13,14 +13,14 @@ from nnbo_mip.exact.checking.heads.attack import high_points
 from nnbo_mip.exact.checking.heads.reproof import HeadClaim, reprove_head
 from nnbo_mip.exact.checking.reproof import Outcome
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.posteriors.gp_readout import GpReadout
+from nnbo_mip.scores.posteriors.process import ProcessPosterior
 from nnbo_mip.space.domain import Domain
 from tests.exact.heads.curved_cases import random_process
 from tests.exact.heads.random_heads import domain_of, head_of
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class ProcessCase:
     """An objective on a Gaussian process over a domain, and the best point that was seen."""
 
     objective: Objective
@@ -29,10 +29,10 @@ class Question:
     value: float
 
     @property
-    def readout(self) -> GpReadout:
+    def posterior(self) -> ProcessPosterior:
         """The Gaussian process."""
-        assert isinstance(self.objective.readout, GpReadout)
-        return self.objective.readout
+        assert isinstance(self.objective.posterior, ProcessPosterior)
+        return self.objective.posterior
 
     def judged(self, level: float, seconds: float = 20.0) -> Outcome:
         """Try to prove that no score is above a level."""
@@ -40,19 +40,19 @@ class Question:
         return reprove_head(claim, time.perf_counter() + seconds, seed=1)
 
 
-def question(
+def random_case(
     name: str, seed: int, d: int = 2, kernel: Any = ("matern", 2.5), domain: str = "box"
-) -> Question:
+) -> ProcessCase:
     """Return a random one; its threshold is a tenth of a std above the largest mean seen."""
     rng = np.random.default_rng(seed)
     space = domain_of(domain, d)
-    readout = random_process(rng, space.dimension, 3 * d + 2, kernel, noise=1e-6)
+    posterior = random_process(rng, space.dimension, 3 * d + 2, kernel, noise=1e-6)
     points = space.sample(1000, rng)
-    threshold = float(readout.mean(points).max() + 0.1 * readout.std(points).max())
-    return asked(Objective(readout, head_of(name, threshold)), space)
+    threshold = float(posterior.mean(points).max() + 0.1 * posterior.std(points).max())
+    return asked(Objective(posterior, head_of(name, threshold)), space)
 
 
-def asked(objective: Objective, domain: Domain) -> Question:
-    """Return the question with the best point that a search finds."""
+def asked(objective: Objective, domain: Domain) -> ProcessCase:
+    """Return the case with the best point that a search finds."""
     x = high_points(objective, domain, np.empty((0, domain.dimension)), seed=0)[0]
-    return Question(objective, domain, x, float(objective.score(x[None, :])[0]))
+    return ProcessCase(objective, domain, x, float(objective.score(x[None, :])[0]))

@@ -20,7 +20,7 @@ from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.posteriors.readouts import NetworkReadout
+from nnbo_mip.scores.posteriors.compiled import CompiledPosterior
 from nnbo_mip.space.domain import Domain
 from tests.exact.checking.head_claims import (
     certified,
@@ -28,11 +28,11 @@ from tests.exact.checking.head_claims import (
     problem_of,
     solved,
 )
-from tests.exact.heads.random_heads import MEMBER_HEADS, MOMENT_HEADS, READOUTS
+from tests.exact.heads.random_heads import MEMBER_HEADS, MOMENT_HEADS, POSTERIORS
 
 SERVED = [
     (kind, name)
-    for kind in READOUTS
+    for kind in POSTERIORS
     for name in (*MOMENT_HEADS, *(MEMBER_HEADS if kind in ("members", "variance", "noisy") else ()))
 ]
 
@@ -41,7 +41,7 @@ SERVED = [
 
 
 @pytest.mark.parametrize(("kind", "name"), SERVED)
-def test_every_head_on_every_readout_is_confirmed(kind: str, name: str) -> None:
+def test_every_head_on_every_posterior_is_confirmed(kind: str, name: str) -> None:
     problem = problem_of(kind, name, seed=33)
     certificate = certified(problem)
     assert certificate.status == "optimal"
@@ -73,7 +73,7 @@ def test_a_score_of_nothing_is_not_refuted(family: str, acquisition: str) -> Non
 
 
 @pytest.mark.parametrize("kind", ["plain", "quadratic"])
-def test_a_domain_with_holes_is_confirmed(kind: str) -> None:
+def test_a_domain_with_exclusions_is_confirmed(kind: str) -> None:
     whole = problem_of(kind, "ei", seed=13)
     best = solved(whole).x
     problem = HeadProblem(whole.objective, whole.domain.away_from(best[None, :], 0.2))
@@ -111,7 +111,7 @@ def test_tiny_improvements_are_certified_as_logarithms() -> None:
     }
     assert certificate.value < math.log(1e-12)
     assert certificate.check(objective_of(problem)).confirmed
-    assert certificate.check(Objective(problem.readout, problem.searched)).confirmed
+    assert certificate.check(Objective(problem.posterior, problem.searched)).confirmed
 
 
 def test_the_gap_of_ei_is_that_of_the_logarithms() -> None:
@@ -146,7 +146,7 @@ def test_a_check_from_files(tmp_path: Path) -> None:
     CERTIFICATE.save(tmp_path / "certificate.json")
     objective_of(PROBLEM).save(tmp_path / "objective.npz")
     objective_of(OTHER).save(tmp_path / "other.npz")
-    PROBLEM.readout.network.save(tmp_path / "network.npz")
+    PROBLEM.posterior.network.save(tmp_path / "network.npz")
     loaded = Certificate.load(tmp_path / "certificate.json")
     assert loaded.check(tmp_path / "objective.npz").confirmed
     runner = CliRunner()
@@ -165,7 +165,7 @@ def test_a_check_from_files(tmp_path: Path) -> None:
 
 def test_what_is_given_has_to_be_an_objective() -> None:
     with pytest.raises(InputError, match="an Objective"):
-        CERTIFICATE.check(PROBLEM.readout.network)
+        CERTIFICATE.check(PROBLEM.posterior.network)
 
 
 def test_time_that_runs_out_is_undecided() -> None:
@@ -179,8 +179,8 @@ def test_a_check_reports_its_progress() -> None:
     assert seen[0].bound == CERTIFICATE.bound
 
 
-def test_a_readout_that_no_certificate_can_name_is_refused() -> None:
-    class Strange(NetworkReadout):
+def test_a_posterior_that_no_certificate_can_name_is_refused() -> None:
+    class Strange(CompiledPosterior):
         def std_from(self, read: Any) -> Any:
             return read[:, 0]
 
@@ -191,7 +191,7 @@ def test_a_readout_that_no_certificate_can_name_is_refused() -> None:
             return ("mean",)
 
     whole = problem_of("plain", "ei", seed=2)
-    problem = HeadProblem(Objective(Strange(whole.readout.network), whole.head), whole.domain)
+    problem = HeadProblem(Objective(Strange(whole.posterior.network), whole.head), whole.domain)
     result = maximize_head(Ways(whole), SequenceOptions(), Monitor(whole, 1e-3, 5.0))
     with pytest.raises(UnsupportedError, match="stored"):
         certificate_of(problem, result, requested_gap=1e-3, seed=0, seconds=0.0)

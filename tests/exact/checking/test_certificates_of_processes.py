@@ -16,7 +16,7 @@ from nnbo_mip.cli.app import app
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.maximizers.base.proposal import Proposal
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.posteriors.gp_readout import GpReadout
+from nnbo_mip.scores.posteriors.process import ProcessPosterior
 from nnbo_mip.space.domain import Domain
 from tests.exact.checking.head_claims import forged
 
@@ -69,7 +69,7 @@ def test_a_probability_with_a_margin_is_confirmed() -> None:
     assert proposed(2, nm.acquisitions.create("pi", xi=0.05)).check().confirmed
 
 
-def test_holes_and_trust_regions_are_confirmed() -> None:
+def test_exclusions_and_trust_regions_are_confirmed() -> None:
     away = proposed(2, away_from=np.array([PROPOSAL.x]), eps=0.1)
     within = proposed(2, within=([-0.5, -1.0], [0.0, 0.2]))
     for proposal in (away, within):
@@ -96,20 +96,20 @@ def test_a_lower_bound_is_refuted() -> None:
 
 @pytest.mark.parametrize("part", ["points", "factor", "weights", "length_scale", "x_scale"])
 def test_an_altered_matrix_is_refuted(part: str) -> None:
-    readout = OBJECTIVE.readout
-    assert isinstance(readout, GpReadout)
-    changed = np.array(getattr(readout, part))
+    posterior = OBJECTIVE.posterior
+    assert isinstance(posterior, ProcessPosterior)
+    changed = np.array(getattr(posterior, part))
     changed.flat[0] = np.nextafter(changed.flat[0], 1e9)
-    other = replace(readout, **{part: changed})
+    other = replace(posterior, **{part: changed})
     assert CERTIFICATE.check(Objective(other, OBJECTIVE.head)).refuted
 
 
 @pytest.mark.parametrize("number", ["amplitude", "reach", "y_scale", "y_center", "nu"])
 def test_an_altered_number_is_refuted(number: str) -> None:
-    readout = OBJECTIVE.readout
-    assert isinstance(readout, GpReadout)
-    value = 1.5 if number == "nu" else np.nextafter(getattr(readout, number), 1e9)
-    other = Objective(replace(readout, **{number: value}), OBJECTIVE.head)
+    posterior = OBJECTIVE.posterior
+    assert isinstance(posterior, ProcessPosterior)
+    value = 1.5 if number == "nu" else np.nextafter(getattr(posterior, number), 1e9)
+    other = Objective(replace(posterior, **{number: value}), OBJECTIVE.head)
     assert CERTIFICATE.check(other).refuted
 
 

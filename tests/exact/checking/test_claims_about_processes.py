@@ -10,7 +10,7 @@ import pytest
 from nnbo_mip.exact.checking.heads.process_score import process_score
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.objective import Objective
-from tests.exact.checking.process_claims import Question, asked, question
+from tests.exact.checking.process_claims import ProcessCase, asked, random_case
 from tests.exact.heads.random_heads import MOMENT_HEADS
 
 SMOOTH = (("rbf", 2.5), ("matern", 2.5), ("rational_quadratic", 2.5))
@@ -19,10 +19,10 @@ SHORT = 0.3
 """Seconds for what cannot be decided."""
 
 
-def scaled(whole: Question, **changes: object) -> Question:
+def scaled(whole: ProcessCase, **changes: object) -> ProcessCase:
     """Return the same head on an altered process."""
-    readout = replace(whole.readout, **changes)  # type: ignore[arg-type]
-    return asked(Objective(readout, whole.objective.head), whole.domain)
+    posterior = replace(whole.posterior, **changes)  # type: ignore[arg-type]
+    return asked(Objective(posterior, whole.objective.head), whole.domain)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def scaled(whole: Question, **changes: object) -> Question:
     ids=str,
 )
 def test_every_head_is_proven_and_disproven(name: str, kernel: tuple[str, float]) -> None:
-    case = question(name, 3 + SMOOTH.index(kernel), kernel=kernel)
+    case = random_case(name, 3 + SMOOTH.index(kernel), kernel=kernel)
     size = abs(case.value)
     assert case.judged(case.value + 1e-4 * size)[0] == "confirmed"
     assert case.judged(case.value - 1e-6 * size)[0] == "refuted"
@@ -41,7 +41,7 @@ def test_every_head_is_proven_and_disproven(name: str, kernel: tuple[str, float]
 @pytest.mark.parametrize("d", [1, 3])
 @pytest.mark.parametrize("name", ["ei", "pi"])
 def test_other_dimensions(name: str, d: int) -> None:
-    case = question(name, 20 + d, d)
+    case = random_case(name, 20 + d, d)
     size = abs(case.value)
     assert case.judged(case.value + 1e-4 * size)[0] == "confirmed"
     assert case.judged(case.value - 1e-6 * size)[0] == "refuted"
@@ -50,14 +50,14 @@ def test_other_dimensions(name: str, d: int) -> None:
 @pytest.mark.parametrize("name", ["ei", "ucb"])
 @pytest.mark.parametrize("d", [1])
 def test_kernels_with_fewer_derivatives(name: str, d: int) -> None:
-    case = question(name, 30 + d, d, ("matern", 1.5))
+    case = random_case(name, 30 + d, d, ("matern", 1.5))
     assert case.judged(case.value + 1e-3 * abs(case.value))[0] == "confirmed"
     assert case.judged(case.value - 1e-6 * abs(case.value))[0] == "refuted"
 
 
 @pytest.mark.parametrize("domain", ["grid", "rows", "one-hot", "degenerate"])
 def test_other_domains(domain: str) -> None:
-    case = question("ucb", 5, domain=domain)
+    case = random_case("ucb", 5, domain=domain)
     # Beside rows the search is a coarse one.
     assert case.judged(case.value + 1e-2 * abs(case.value))[0] == "confirmed"
     assert case.judged(case.value - 1e-3 * abs(case.value))[0] == "refuted"
@@ -65,7 +65,7 @@ def test_other_domains(domain: str) -> None:
 
 @pytest.mark.parametrize(("name", "d"), [("ei", 2), ("ucb", 1), ("pi", 1)])
 def test_a_level_a_few_digits_below_is_never_confirmed(name: str, d: int) -> None:
-    case = question(name, 40 + d, d)
+    case = random_case(name, 40 + d, d)
     for units in (1, 30, 10_000):
         level = case.value - units * float(np.spacing(case.value))
         assert case.judged(level, SHORT)[0] != "confirmed"
@@ -73,17 +73,17 @@ def test_a_level_a_few_digits_below_is_never_confirmed(name: str, d: int) -> Non
 
 @pytest.mark.parametrize("name", ["ei", "ucb"])
 def test_extreme_scales(name: str) -> None:
-    whole = question(name, 50)
+    whole = random_case(name, 50)
     head = whole.objective.head
     for factor in (1e-40, 1e40):
         # The same question in other units has the same answer.
         units = {
-            key: getattr(whole.readout, key) * factor for key in ("y_center", "y_scale", "reach")
+            key: getattr(whole.posterior, key) * factor for key in ("y_center", "y_scale", "reach")
         }
         moved = head if name != "ei" else replace(head, threshold=head.threshold * factor)  # type: ignore[attr-defined,type-var]
         if isinstance(moved, LinearHead):
             moved = replace(moved, constant=moved.constant * factor)
-        case = asked(Objective(replace(whole.readout, **units), moved), whole.domain)
+        case = asked(Objective(replace(whole.posterior, **units), moved), whole.domain)
         size = abs(case.value)
         assert case.judged(case.value + 1e-4 * size)[0] == "confirmed"
         assert case.judged(case.value - 1e-6 * size)[0] == "refuted"
@@ -103,22 +103,22 @@ def test_extreme_scales(name: str) -> None:
 )
 def test_what_rounding_hides_is_never_confirmed(changes: dict[str, object]) -> None:
     with np.errstate(all="ignore"):
-        case = scaled(question("ucb", 60), **changes)
+        case = scaled(random_case("ucb", 60), **changes)
         assert case.judged(case.value - 1e-6 * abs(case.value), SHORT)[0] != "confirmed"
 
 
 def test_what_cannot_be_projected_is_undecided() -> None:
-    case = question("ei", 70)
+    case = random_case("ei", 70)
     # Less than the correlations themselves leaves no positive noise.
-    lost = replace(case.readout, factor=case.readout.factor * (1.0 - 1e-6))
-    singular = replace(case.readout, factor=np.diag([1.0] * 7 + [1e-170]))
-    for readout in (lost, singular):
-        assert process_score(LinearHead(), readout, case.domain) is None
+    lost = replace(case.posterior, factor=case.posterior.factor * (1.0 - 1e-6))
+    singular = replace(case.posterior, factor=np.diag([1.0] * 7 + [1e-170]))
+    for posterior in (lost, singular):
+        assert process_score(LinearHead(), posterior, case.domain) is None
     verdict, reason = asked(Objective(lost, case.objective.head), case.domain).judged(1e9)
     assert verdict == "undecided"
-    assert "GpReadout" in reason
+    assert "ProcessPosterior" in reason
 
 
 def test_a_kernel_without_derivatives_is_undecided() -> None:
-    rough = question("ei", 71, kernel=("matern", 0.5))
+    rough = random_case("ei", 71, kernel=("matern", 0.5))
     assert rough.judged(rough.value + 0.1)[0] == "undecided"

@@ -23,17 +23,17 @@ from tests.exact.trees.test_search import HEADS, KINDS, domain_of
 def test_the_least_true_level_is_proven_and_a_lower_one_is_not(kind: str, seed: int) -> None:
     rng = np.random.default_rng([seed, 9, KINDS.index(kind)])
     domain = domain_of(kind, rng)
-    readout = random_forest(domain, rng)
-    points = representatives(readout, domain)
+    posterior = random_forest(domain, rng)
+    points = representatives(posterior, domain)
     if not len(points):
         return
     for name, head in HEADS.items():
-        objective = Objective(readout, head)
+        objective = Objective(posterior, head)
         values = objective.score(points)
         best = float(values.max())
         if not math.isfinite(best):
             continue
-        scores = ForestScore(head, readout)
+        scores = ForestScore(head, posterior)
         low, high = scores.interval(points)
         assert (low <= values).all(), name
         assert (values <= high).all(), name
@@ -55,14 +55,14 @@ def test_the_least_true_level_is_proven_and_a_lower_one_is_not(kind: str, seed: 
 def test_bounds_of_boxes_hold_at_all_their_points(seed: int) -> None:
     rng = np.random.default_rng(seed)
     domain = domain_of("box", rng)
-    readout = random_forest(domain, rng, n_trees=5)
-    points = representatives(readout, domain)
+    posterior = random_forest(domain, rng, n_trees=5)
+    points = representatives(posterior, domain)
     pairs = points[rng.integers(len(points), size=(40, 2))]
     lower, upper = pairs.min(axis=1).T, pairs.max(axis=1).T
     inside = ((lower.T[:, None] <= points) & (points <= upper.T[:, None])).all(axis=2)
     for name, head in HEADS.items():
-        values = HeadProblem(Objective(readout, head), domain).objective.score(points)
-        bound, _ = ForestScore(head, readout).bound(lower, upper)
+        values = HeadProblem(Objective(posterior, head), domain).objective.score(points)
+        bound, _ = ForestScore(head, posterior).bound(lower, upper)
         for box in range(40):
             assert bound[box] >= values[inside[box]].max(), name
 
@@ -80,5 +80,5 @@ def test_certificates_are_confirmed_and_altered_ones_refuted(acquisition: str) -
     assert objective is not None
     worse = belief.trees.nodes.copy()
     worse[:, 4] += 1.0
-    altered = Objective(replace(objective.readout, nodes=worse), objective.head)
+    altered = Objective(replace(objective.posterior, nodes=worse), objective.head)
     assert certificate.check(altered).verdict == "refuted"

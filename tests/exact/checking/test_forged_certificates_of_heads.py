@@ -13,7 +13,7 @@ import pytest
 from nnbo_mip.exact.certificates.certificate import Certificate
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.posteriors.readouts import QuadraticReadout
+from nnbo_mip.scores.posteriors.compiled import QuadraticPosterior
 from nnbo_mip.space.domain import Domain
 from tests.exact.checking.head_claims import (
     certified,
@@ -22,11 +22,11 @@ from tests.exact.checking.head_claims import (
     objective_of,
     problem_of,
 )
-from tests.exact.heads.random_heads import MEMBER_HEADS, MOMENT_HEADS, READOUTS
+from tests.exact.heads.random_heads import MEMBER_HEADS, MOMENT_HEADS, POSTERIORS
 
 SERVED = [
     (kind, name)
-    for kind in READOUTS
+    for kind in POSTERIORS
     for name in (*MOMENT_HEADS, *(MEMBER_HEADS if kind in ("members", "variance", "noisy") else ()))
 ]
 
@@ -45,9 +45,9 @@ def edited(mapping: Any, **changes: Any) -> dict[str, Any]:
 def test_an_altered_number_of_the_head_is_refuted() -> None:
     head = edited(CERTIFICATE.head, threshold=CERTIFICATE.head["threshold"] + 1e-9)  # type: ignore[index]
     assert forged(CERTIFICATE, head=head).check(objective_of(PROBLEM)).refuted
-    changed = Objective(PROBLEM.readout, replace(PROBLEM.head, threshold=1.0))  # type: ignore[type-var]
+    changed = Objective(PROBLEM.posterior, replace(PROBLEM.head, threshold=1.0))  # type: ignore[type-var]
     assert CERTIFICATE.check(changed).refuted
-    assert CERTIFICATE.check(Objective(PROBLEM.readout, LinearHead(1.0, 1.0))).refuted
+    assert CERTIFICATE.check(Objective(PROBLEM.posterior, LinearHead(1.0, 1.0))).refuted
 
 
 def test_a_head_that_is_none_is_refuted() -> None:
@@ -57,19 +57,19 @@ def test_a_head_that_is_none_is_refuted() -> None:
         assert "not one" in answer.reason
 
 
-def test_an_altered_readout_is_refuted() -> None:
-    readout = PROBLEM.readout
-    assert isinstance(readout, QuadraticReadout)
+def test_an_altered_posterior_is_refuted() -> None:
+    posterior = PROBLEM.posterior
+    assert isinstance(posterior, QuadraticPosterior)
     head = PROBLEM.head
-    root = readout.root * np.array([1.0 + 1e-15, *np.ones(readout.root.shape[1] - 1)])
-    noisy = QuadraticReadout(readout.network, readout.root, readout.noise + 0.1)
+    root = posterior.root * np.array([1.0 + 1e-15, *np.ones(posterior.root.shape[1] - 1)])
+    noisy = QuadraticPosterior(posterior.network, posterior.root, posterior.noise + 0.1)
     assert CERTIFICATE.check(Objective(noisy, head)).refuted
     assert CERTIFICATE.check(
-        Objective(QuadraticReadout(readout.network, root, readout.noise), head)
+        Objective(QuadraticPosterior(posterior.network, root, posterior.noise), head)
     ).refuted
-    numbers = edited(CERTIFICATE.readout, numbers={"noise": readout.noise + 0.1})
-    assert forged(CERTIFICATE, readout=numbers).check(objective_of(PROBLEM)).refuted
-    assert forged(CERTIFICATE, readout=None).check(objective_of(PROBLEM)).refuted
+    numbers = edited(CERTIFICATE.posterior, numbers={"noise": posterior.noise + 0.1})
+    assert forged(CERTIFICATE, posterior=numbers).check(objective_of(PROBLEM)).refuted
+    assert forged(CERTIFICATE, posterior=None).check(objective_of(PROBLEM)).refuted
 
 
 def test_another_network_or_space_is_refuted() -> None:

@@ -15,7 +15,7 @@ from nnbo_mip.exact.checking.heads.process_stds import ProcessBounds
 from nnbo_mip.exact.checking.heads.projection import Projection
 from nnbo_mip.scores.base.kernel_profiles import Profile
 from nnbo_mip.scores.functions.linear import LinearHead
-from nnbo_mip.scores.posteriors.gp_readout import GpReadout
+from nnbo_mip.scores.posteriors.process import ProcessPosterior
 from nnbo_mip.space.domain import Domain
 from tests.exact.heads.curved_cases import (
     KERNELS,
@@ -42,13 +42,13 @@ CASES = {
 
 
 def bounds_on(
-    readout: GpReadout, lower: FloatArray, upper: FloatArray
+    posterior: ProcessPosterior, lower: FloatArray, upper: FloatArray
 ) -> tuple[ProcessBounds, ProcessScore]:
     """Bounds over boxes (d, B)."""
     domain = Domain(np.full(len(lower), -UNIT), np.full(len(lower), UNIT))
-    scores = process_score(LinearHead(), readout, domain)
+    scores = process_score(LinearHead(), posterior, domain)
     assert scores is not None
-    return scores._bounds(scores.draw(lower, upper)), scores
+    return scores._bounds(scores.bound_outputs(lower, upper)), scores
 
 
 def weights_of(
@@ -56,7 +56,7 @@ def weights_of(
 ):
     """Factors of the vertices of box k in a point, as decimals."""
     factors = np.array([Decimal(1)], dtype=object)
-    reach = exact(scores.process.readout.length_scale) * exact(scores.process.readout.x_scale)
+    reach = exact(scores.process.posterior.length_scale) * exact(scores.process.posterior.x_scale)
     t = (exact(x) - exact(center)) / reach
     for j in bounds.free:
         half = Decimal(float(bounds.at.half[j, k]))
@@ -67,14 +67,14 @@ def weights_of(
 
 
 def random_boxes(
-    rng: np.random.Generator, readout: GpReadout, count: int
+    rng: np.random.Generator, posterior: ProcessPosterior, count: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Ends (d, B) of boxes, some of them about observed points, and a point inside of each."""
-    d = readout.n_inputs
+    d = posterior.n_inputs
     center = rng.uniform(-UNIT, UNIT, (d, count))
     near = rng.random(count) < 0.3
-    seen = readout.points[rng.integers(len(readout.points), size=count)]
-    center[:, near] = (readout.x_center + readout.x_scale * seen).T[:, near]
+    seen = posterior.points[rng.integers(len(posterior.points), size=count)]
+    center[:, near] = (posterior.x_center + posterior.x_scale * seen).T[:, near]
     half = 10.0 ** rng.uniform(-8.0, 0.0, count) * rng.uniform(0.1, 1.0, (d, count))
     half[:, rng.random(count) < 0.1] = 0.0
     lower, upper = np.clip(center - half, -UNIT, UNIT), np.clip(center + half, -UNIT, UNIT)
@@ -83,18 +83,18 @@ def random_boxes(
     return lower, upper, np.clip(lower + share * (upper - lower), lower, upper)
 
 
-def check_bounds(readout: GpReadout, rng: np.random.Generator, count: int) -> None:
+def check_bounds(posterior: ProcessPosterior, rng: np.random.Generator, count: int) -> None:
     """Compare every bound with the exact moments at one point of each of some boxes."""
-    lower, upper, points = random_boxes(rng, readout, count)
+    lower, upper, points = random_boxes(rng, posterior, count)
     center = np.where(lower == upper, lower, 0.5 * lower + 0.5 * upper)
-    bounds, scores = bounds_on(readout, lower, upper)
+    bounds, scores = bounds_on(posterior, lower, upper)
     a, b = rng.uniform(0.0, 2.0, count), rng.normal(size=count)
     sums = bounds.joint(a, b)
     parts = (bounds.mean, bounds.cone, bounds.line, bounds.below, np.minimum(sums, 1e300))
     ends = scores.process.ends(points)
-    passes = readout.moments(points.T)
+    passes = posterior.moments(points.T)
     for k in range(count):
-        mean, std = exact_moments(readout, exact(points[:, k]))
+        mean, std = exact_moments(posterior, exact(points[:, k]))
         factors = weights_of(scores, bounds, center[:, k], points[:, k], k)
         above, cone, line, below, joint = (factors @ exact(part[:, k]) for part in parts)
         assert mean <= above
@@ -112,19 +112,19 @@ def test_no_point_is_beyond_a_bound(kernel: tuple[str, float], case: str) -> Non
     with localcontext() as context:
         context.prec = 60
         for d in (1, 2, 3):
-            readout = random_process(rng, d, int(rng.integers(2, 9)), kernel, **CASES[case])
-            check_bounds(readout, rng, 40)
+            posterior = random_process(rng, d, int(rng.integers(2, 9)), kernel, **CASES[case])
+            check_bounds(posterior, rng, 40)
 
 
 def test_a_noise_that_float64_sums_would_lose() -> None:
     rng = np.random.default_rng(0)
-    readout = random_process(rng, 2, 8, noise=6e-14)
-    kernels = Correlations(readout, np.full(2, -UNIT), np.full(2, UNIT))
-    least = Projection(readout, kernels).least_noise
+    posterior = random_process(rng, 2, 8, noise=6e-14)
+    kernels = Correlations(posterior, np.full(2, -UNIT), np.full(2, UNIT))
+    least = Projection(posterior, kernels).least_noise
     assert 0.0 < least < 6e-14
     with localcontext() as context:
         context.prec = 60
-        check_bounds(readout, rng, 40)
+        check_bounds(posterior, rng, 40)
 
 
 # -- the kernel -----------------------------------------------------------------------------
@@ -134,8 +134,8 @@ def one_point(kernel: tuple[str, float], mixture: float = 0.8) -> Correlations:
     """The kernel with one observed point, the origin of the line, in units of its length."""
     ones, form = np.ones(1), kernel[0]
     arrays = (np.zeros((1, 1)), np.eye(1), ones, ones, 0.0 * ones, ones)
-    readout = GpReadout(*arrays, form, kernel[1], mixture)
-    return Correlations(readout, -50.0 * ones, 50.0 * ones)
+    posterior = ProcessPosterior(*arrays, form, kernel[1], mixture)
+    return Correlations(posterior, -50.0 * ones, 50.0 * ones)
 
 
 def square_left(profile: Profile, t: Decimal, order: int) -> Decimal:
@@ -179,20 +179,20 @@ def test_computed_derivatives_are_as_exact_as_stated(
     kernel: tuple[str, float], moved: bool
 ) -> None:
     rng = np.random.default_rng(3)
-    readout = random_process(rng, 1, 4, kernel, length=0.05)
+    posterior = random_process(rng, 1, 4, kernel, length=0.05)
     if not moved:
-        readout = replace(readout, x_center=np.zeros(1), x_scale=np.ones(1))
-    kernels = Correlations(readout, -np.ones(1), np.ones(1))
+        posterior = replace(posterior, x_center=np.zeros(1), x_scale=np.ones(1))
+    kernels = Correlations(posterior, -np.ones(1), np.ones(1))
     x = rng.uniform(-1.0, 1.0, (1, 100))
     columns = kernels.columns(x)
     second = columns.bend * columns.off[0] ** 2 - columns.fall
     h = Decimal(10) ** -25
-    reach = Decimal(float(readout.length_scale[0])) * Decimal(float(readout.x_scale[0]))
+    reach = Decimal(float(posterior.length_scale[0])) * Decimal(float(posterior.x_scale[0]))
     with localcontext() as context:
         context.prec = 100
         for k in range(100):
             at = exact(x[:, k])
-            low, middle, high = (exact_units(readout, at + step * reach) for step in (-h, 0, h))
+            low, middle, high = (exact_units(posterior, at + step * reach) for step in (-h, 0, h))
             slopes, bends = (high - low) / (2 * h), (high - 2 * middle + low) / h**2
             assert abs(middle - exact(columns.taylor[0, :, k])).max() <= kernels.errors[0]
             assert abs(slopes - exact(columns.taylor[1, :, k])).max() <= kernels.errors[1]

@@ -1,4 +1,4 @@
-"""Random readouts of tanh units and Gaussian processes, and their exact values in 60 digits."""
+"""Random posteriors of tanh units and Gaussian processes, and their exact values in 60 digits."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from decimal import Decimal
 import numpy as np
 from scipy.linalg import cho_solve
 
-from nnbo_mip.scores.posteriors.gp_readout import GpReadout
-from nnbo_mip.scores.posteriors.tanh_readouts import TanhFeatures, TanhMembers
+from nnbo_mip.scores.posteriors.process import ProcessPosterior
+from nnbo_mip.scores.posteriors.tanh import TanhFeatures, TanhMembers
 
 KERNELS = (
     ("rbf", 2.5),
@@ -32,13 +32,13 @@ def random_process(
     form, nu = kernel
     mixture = float(10.0 ** rng.uniform(-1.0, 1.0))
     shapes = (lengths, np.zeros(d), np.ones(d), form, nu, mixture, amplitude)
-    prior = GpReadout(points, np.eye(n), np.zeros(n), *shapes)
+    prior = ProcessPosterior(points, np.eye(n), np.zeros(n), *shapes)
     gram = amplitude * prior.profile.value(prior._distances(points))
     factor = np.linalg.cholesky(gram + noise * amplitude * np.eye(n))
     values = np.sin(3.0 * points).sum(axis=1) + 0.1 * rng.normal(size=n)
     center, scale = 0.2 * rng.normal(size=d), rng.uniform(0.5, 2.0, d)
     y_scale, reach = 10.0 ** rng.uniform(-1.0, 1.0, 2)
-    return GpReadout(
+    return ProcessPosterior(
         points, factor, cho_solve((factor, True), values), lengths, center, scale,
         form, nu, mixture, amplitude, float(rng.normal()), float(y_scale), float(reach),
     )  # fmt: skip
@@ -71,13 +71,13 @@ def exact(values):
     return np.vectorize(Decimal, otypes=[object])(np.asarray(values, dtype=np.float64))
 
 
-def exact_units(readout, point):
+def exact_units(posterior, point):
     """tanh of the hidden units, or correlations, at one point of decimals: (U,)."""
-    if isinstance(readout, GpReadout):
-        u = (point - exact(readout.x_center)) / exact(readout.x_scale)
-        off = (u - exact(readout.points)) / exact(readout.length_scale)
-        return np.array([exact_profile(readout.profile, s) for s in (off * off).sum(axis=1)])
-    z = exact(readout.inner) @ point + exact(readout.bias)
+    if isinstance(posterior, ProcessPosterior):
+        u = (point - exact(posterior.x_center)) / exact(posterior.x_scale)
+        off = (u - exact(posterior.points)) / exact(posterior.length_scale)
+        return np.array([exact_profile(posterior.profile, s) for s in (off * off).sum(axis=1)])
+    z = exact(posterior.inner) @ point + exact(posterior.bias)
     falls = [(-2 * abs(one)).exp() for one in z]
     signed = [((1 - e) / (1 + e)).copy_sign(one) for e, one in zip(falls, z, strict=True)]
     return np.array(signed, dtype=object)
@@ -94,13 +94,13 @@ def exact_profile(profile, s):
     return sums[profile.nu] * (-z).exp()
 
 
-def exact_moments(readout, point):
+def exact_moments(posterior, point):
     """Mean and std of a Gaussian process at one point of decimals."""
-    k = Decimal(readout.amplitude) * exact_units(readout, point)
-    factor, whitened = exact(readout.factor), []
+    k = Decimal(posterior.amplitude) * exact_units(posterior, point)
+    factor, whitened = exact(posterior.factor), []
     for row, value in zip(factor, k, strict=True):
         done = len(whitened)
         whitened.append((value - sum(row[:done] * np.array(whitened, dtype=object))) / row[done])
-    variance = Decimal(readout.amplitude) - sum(one * one for one in whitened)
-    mean = Decimal(readout.y_center) + Decimal(readout.y_scale) * (k @ exact(readout.weights))
-    return mean, Decimal(readout.reach) * max(variance, Decimal(0)).sqrt()
+    variance = Decimal(posterior.amplitude) - sum(one * one for one in whitened)
+    mean = Decimal(posterior.y_center) + Decimal(posterior.y_scale) * (k @ exact(posterior.weights))
+    return mean, Decimal(posterior.reach) * max(variance, Decimal(0)).sqrt()

@@ -1,4 +1,4 @@
-"""Random readouts, heads and domains, small enough to be judged by other means."""
+"""Random posteriors, heads and domains, small enough to be judged by other means."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.functions.noisy import AugmentedEI, QuantileImprovement
 from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
-from nnbo_mip.scores.posteriors.readouts import (
-    MembersReadout,
-    PlainReadout,
-    QuadraticReadout,
-    SmoothReadout,
+from nnbo_mip.scores.posteriors.compiled import (
+    MembersPosterior,
+    PlainPosterior,
+    QuadraticPosterior,
+    SmoothPosterior,
 )
 from nnbo_mip.space.domain import Domain, Grid
 
-READOUTS = ("plain", "smooth", "members", "variance", "noisy", "quadratic")
+POSTERIORS = ("plain", "smooth", "members", "variance", "noisy", "quadratic")
 MOMENT_HEADS = ("mean", "std", "ucb", "lcb", "ei", "pi", "mes", "aei", "eqi", "quiet")
 MEMBER_HEADS = ("empirical ei", "empirical pi")
 DOMAINS = ("box", "grid", "rows", "one-hot", "degenerate")
@@ -37,10 +37,10 @@ def random_network(rng, dimension, widths, names):
     return Network.from_layers(layers, names)
 
 
-def random_readout(kind, rng, dimension, widths):
+def random_posterior(kind, rng, dimension, widths):
     last = len(widths)
     if kind == "plain":
-        return PlainReadout(random_network(rng, dimension, widths, ("mean", "std")))
+        return PlainPosterior(random_network(rng, dimension, widths, ("mean", "std")))
     if kind == "smooth":
         base = random_network(rng, dimension, widths, ("mean", "raw"))
         terms = {
@@ -50,7 +50,7 @@ def random_readout(kind, rng, dimension, widths):
         head = Affine(base.head.bias * [1.0, 0.0], terms)
         layers = (*base.layers, base.head.rows([1]))
         network = Network(dimension, layers, head, ("mean", "relu_raw"))
-        return SmoothReadout(network, l_min=0.001, l_max=1.5, factor=0.8)
+        return SmoothPosterior(network, l_min=0.001, l_max=1.5, factor=0.8)
     if kind == "quadratic":
         base = random_network(rng, dimension, widths, ("mean",))
         count = widths[-1]
@@ -59,14 +59,14 @@ def random_readout(kind, rng, dimension, widths):
         names = ("mean", *(f"feature{k}" for k in range(count)))
         root = 0.5 * rng.standard_normal((int(rng.integers(1, count + 1)), count))
         network = Network(dimension, base.layers, head, names)
-        return QuadraticReadout(network, root, float(rng.choice([0.0, 0.3])))
+        return QuadraticPosterior(network, root, float(rng.choice([0.0, 0.3])))
     count = int(rng.integers(2, 5))
     names = tuple(f"member{m}" for m in range(count))
     base = random_network(rng, dimension, widths, names)
     rows = np.vstack([np.full((1, count), 1.0 / count), np.eye(count)])
     network = Network(dimension, base.layers, base.head.combine(rows), ("mean", *names))
     spread = "variance" if kind == "variance" else "std"
-    return MembersReadout(network, spread, 1.3, 0.2 if kind == "noisy" else 0.0)
+    return MembersPosterior(network, spread, 1.3, 0.2 if kind == "noisy" else 0.0)
 
 
 def head_of(name, threshold):
@@ -86,9 +86,9 @@ def head_of(name, threshold):
     }[name]
 
 
-def heads_on(readout):
-    """Names of the heads that a readout serves."""
-    return MOMENT_HEADS + (MEMBER_HEADS if isinstance(readout, MembersReadout) else ())
+def heads_on(posterior):
+    """Names of the heads that a posterior serves."""
+    return MOMENT_HEADS + (MEMBER_HEADS if isinstance(posterior, MembersPosterior) else ())
 
 
 def domain_of(kind, dimension):
@@ -112,8 +112,8 @@ def points_of(domain, rng):
     return domain.sample(2000, rng)
 
 
-def threshold_for(readout, points, rng):
-    means = readout.mean(points)
+def threshold_for(posterior, points, rng):
+    means = posterior.mean(points)
     return float(np.quantile(means, rng.choice([0.5, 0.95, 1.0]))) + float(rng.choice([0.0, 0.3]))
 
 

@@ -14,7 +14,12 @@ from nnbo_mip.network.graph.builder import GraphBuilder
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.posteriors.readouts import MembersReadout, PlainReadout, Readout, SmoothReadout
+from nnbo_mip.scores.posteriors.compiled import (
+    MembersPosterior,
+    PlainPosterior,
+    Posterior,
+    SmoothPosterior,
+)
 from nnbo_mip.space.domain import Domain
 
 L_MIN, L_MAX = 0.05, 1.5
@@ -69,21 +74,23 @@ def ensemble_network(seed: int, inputs: int, members: int = 3) -> Network:
     return builder.finish({"mean": mean, "member": together, "std": deviation})
 
 
-def clip_readout(seed: int, inputs: int, **options: float) -> PlainReadout:
-    return PlainReadout(nomu_network(seed, inputs, **options))  # type: ignore[arg-type]
+def clip_posterior(seed: int, inputs: int, **options: float) -> PlainPosterior:
+    return PlainPosterior(nomu_network(seed, inputs, **options))  # type: ignore[arg-type]
 
 
-def smooth_readout(seed: int, inputs: int, factor: float = 1.0, **shifts: float) -> SmoothReadout:
+def smooth_posterior(
+    seed: int, inputs: int, factor: float = 1.0, **shifts: float
+) -> SmoothPosterior:
     network = nomu_network(seed, inputs, **shifts)  # type: ignore[arg-type]
-    return SmoothReadout(network, L_MIN, L_MAX, factor)
+    return SmoothPosterior(network, L_MIN, L_MAX, factor)
 
 
-def mad_readout(seed: int, inputs: int) -> PlainReadout:
-    return PlainReadout(ensemble_network(seed, inputs))
+def mad_posterior(seed: int, inputs: int) -> PlainPosterior:
+    return PlainPosterior(ensemble_network(seed, inputs))
 
 
-def members_readout(seed: int, inputs: int) -> MembersReadout:
-    return MembersReadout(ensemble_network(seed, inputs))
+def members_posterior(seed: int, inputs: int) -> MembersPosterior:
+    return MembersPosterior(ensemble_network(seed, inputs))
 
 
 def small_domain(seed: int, inputs: int) -> Domain:
@@ -100,17 +107,17 @@ def grid(domain: Domain) -> FloatArray:
     return np.stack([axis.ravel() for axis in np.meshgrid(*axes)], axis=1)
 
 
-def threshold_near(readout: Readout, domain: Domain, offset: float) -> float:
+def threshold_near(posterior: Posterior, domain: Domain, offset: float) -> float:
     """Return the largest mean on a grid plus so many times its range."""
-    mean = readout.mean(grid(domain))
+    mean = posterior.mean(grid(domain))
     return float(mean.max() + offset * (mean.max() - mean.min()))
 
 
 def case(
-    readout: Readout, head: Head, domain: Domain, gap: float = GAP
+    posterior: Posterior, head: Head, domain: Domain, gap: float = GAP
 ) -> tuple[HeadProblem, Monitor]:
     """Return a problem and a monitor for it."""
-    problem = HeadProblem(Objective(readout, head), domain)
+    problem = HeadProblem(Objective(posterior, head), domain)
     return problem, Monitor(problem, gap, 60.0)
 
 
@@ -134,14 +141,14 @@ def check(problem: HeadProblem, monitor: Monitor, result: SearchResult, points: 
 def check_step(
     problem: HeadProblem, weights: dict[str, float] | object, bound: float, points: FloatArray
 ) -> None:
-    """Demand that a sum of moments, computed from the readout, stays below its bound."""
+    """Demand that a sum of moments, computed from the posterior, stays below its bound."""
     assert hasattr(weights, "items")
-    readout = problem.readout
-    known = {"mean": readout.mean(points)}
+    posterior = problem.posterior
+    known = {"mean": posterior.mean(points)}
     if "std" in weights:
-        known["std"] = readout.std(points)
+        known["std"] = posterior.std(points)
     if "relu_raw" in weights:
-        known["relu_raw"] = readout.network.evaluate(points, "relu_raw")
+        known["relu_raw"] = posterior.network.evaluate(points, "relu_raw")
     if "score" in weights:
         known["score"] = problem.values(points)
     total = sum(weight * known[name] for name, weight in weights.items())

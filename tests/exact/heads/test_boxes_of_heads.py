@@ -18,17 +18,17 @@ from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
 from nnbo_mip.scores.logarithms import LEAST_LOG
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.posteriors.readouts import MembersReadout, PlainReadout, QuadraticReadout
+from nnbo_mip.scores.posteriors.compiled import MembersPosterior, PlainPosterior, QuadraticPosterior
 from nnbo_mip.space.domain import Domain
 from tests.exact.heads.random_heads import (
     DOMAINS,
     MOMENT_HEADS,
-    READOUTS,
+    POSTERIORS,
     domain_of,
     head_of,
     heads_on,
     points_of,
-    random_readout,
+    random_posterior,
     threshold_for,
 )
 
@@ -50,18 +50,18 @@ def check(problem, result, points):
     assert result.kind == "rigorous"
 
 
-# 6 readouts x 5 domains x 10 heads less those that a readout lacks: more than 300 cases.
+# 6 posteriors x 5 domains x 10 heads less those that a posterior lacks: more than 300 cases.
 @pytest.mark.parametrize("where", DOMAINS)
-@pytest.mark.parametrize("kind", READOUTS)
+@pytest.mark.parametrize("kind", POSTERIORS)
 def test_no_point_scores_above_the_bound(kind, where):
-    rng = np.random.default_rng([READOUTS.index(kind), DOMAINS.index(where)])
+    rng = np.random.default_rng([POSTERIORS.index(kind), DOMAINS.index(where)])
     dimension = 3 if where == "one-hot" else int(rng.integers(1, 3))
     widths = tuple(int(w) for w in rng.integers(2, 7, size=int(rng.integers(1, 3))))
-    readout, domain = random_readout(kind, rng, dimension, widths), domain_of(where, dimension)
+    posterior, domain = random_posterior(kind, rng, dimension, widths), domain_of(where, dimension)
     points = points_of(domain, rng)
-    threshold = threshold_for(readout, points, rng)
-    for name in heads_on(readout):
-        problem = HeadProblem(Objective(readout, head_of(name, threshold)), domain)
+    threshold = threshold_for(posterior, points, rng)
+    for name in heads_on(posterior):
+        problem = HeadProblem(Objective(posterior, head_of(name, threshold)), domain)
         result = solve(problem)
         check(problem, result, points)
         # Where EI vanishes on all points its logarithm has no finite gap to close.
@@ -106,11 +106,11 @@ def _sides(domain):
 @pytest.mark.parametrize("widths", [(12,), (5, 7)])
 @pytest.mark.parametrize("name", ["ucb", "ei", "std"])
 def test_convex_heads_are_largest_at_a_vertex_of_a_region(kind, widths, name):
-    rng = np.random.default_rng([sum(widths), READOUTS.index(kind)])
-    readout, domain = random_readout(kind, rng, 2, widths), domain_of("box", 2)
-    threshold = float(readout.mean(domain.sample(200, rng)).max())
-    problem = HeadProblem(Objective(readout, head_of(name, threshold)), domain)
-    exact = float(problem.values(vertices(readout.network, domain)).max())
+    rng = np.random.default_rng([sum(widths), POSTERIORS.index(kind)])
+    posterior, domain = random_posterior(kind, rng, 2, widths), domain_of("box", 2)
+    threshold = float(posterior.mean(domain.sample(200, rng)).max())
+    problem = HeadProblem(Objective(posterior, head_of(name, threshold)), domain)
+    exact = float(problem.values(vertices(posterior.network, domain)).max())
     result = solve(problem, gap=1e-6)
     assert result.status == "optimal"
     assert result.value <= exact + 1e-9 * (1.0 + abs(exact))
@@ -119,24 +119,24 @@ def test_convex_heads_are_largest_at_a_vertex_of_a_region(kind, widths, name):
 
 def test_expected_improvement_and_its_logarithm_agree():
     rng = np.random.default_rng(7)
-    readout, domain = random_readout("members", rng, 2, (6, 5)), domain_of("box", 2)
-    threshold = float(readout.mean(domain.sample(200, rng)).max())
+    posterior, domain = random_posterior("members", rng, 2, (6, 5)), domain_of("box", 2)
+    threshold = float(posterior.mean(domain.sample(200, rng)).max())
     first, second = (
-        solve(HeadProblem(Objective(readout, ExpectedImprovement(threshold, log=log)), domain))
+        solve(HeadProblem(Objective(posterior, ExpectedImprovement(threshold, log=log)), domain))
         for log in (False, True)
     )
     assert first.value == second.value
-    problem = HeadProblem(Objective(readout, ExpectedImprovement(threshold)), domain)
+    problem = HeadProblem(Objective(posterior, ExpectedImprovement(threshold)), domain)
     assert problem.score(first.x) <= problem.score_above(first.bound)
     assert problem.score_above(first.bound) <= problem.score(first.x) * np.exp(GAP) * (1.0 + 1e-9)
 
 
 def test_improvement_far_below_underflow_is_certified():
     rng = np.random.default_rng(2)
-    readout, domain = random_readout("noisy", rng, 2, (6,)), domain_of("box", 2)
-    far = float(readout.mean(domain.sample(200, rng)).max()) + 100.0
+    posterior, domain = random_posterior("noisy", rng, 2, (6,)), domain_of("box", 2)
+    far = float(posterior.mean(domain.sample(200, rng)).max()) + 100.0
     for head in (ExpectedImprovement(far), ProbabilityOfImprovement(far)):
-        problem = HeadProblem(Objective(readout, head), domain)
+        problem = HeadProblem(Objective(posterior, head), domain)
         result = solve(problem, gap=0.1)
         assert problem.score(result.x) == 0.0
         assert result.value < -1000.0
@@ -146,9 +146,9 @@ def test_improvement_far_below_underflow_is_certified():
 
 def test_probability_one_is_never_exceeded():
     rng = np.random.default_rng(4)
-    readout, domain = random_readout("noisy", rng, 2, (6,)), domain_of("box", 2)
-    low = float(readout.mean(domain.sample(200, rng)).min()) - 50.0
-    problem = HeadProblem(Objective(readout, ProbabilityOfImprovement(low)), domain)
+    posterior, domain = random_posterior("noisy", rng, 2, (6,)), domain_of("box", 2)
+    low = float(posterior.mean(domain.sample(200, rng)).min()) - 50.0
+    problem = HeadProblem(Objective(posterior, ProbabilityOfImprovement(low)), domain)
     result = solve(problem)
     assert result.status == "optimal"
     assert problem.score_above(result.bound) == 1.0
@@ -158,12 +158,12 @@ def test_members_that_reach_a_threshold_exactly_are_counted():
     """Two members touch the threshold at one point only, from below: a tie at the maximum."""
     layers = [([[1.0], [-1.0]], [0.0, 0.0]), ([[-1.0, -1.0]] * 3, [0.0, 0.0, 0.5])]
     network = Network.from_layers(layers, ("mean", "member0", "member1"))
-    readout, domain = MembersReadout(network), Domain([-1.0], [2.0])
-    at_tie = HeadProblem(Objective(readout, EmpiricalImprovement(0.0, "pi")), domain)
+    posterior, domain = MembersPosterior(network), Domain([-1.0], [2.0])
+    at_tie = HeadProblem(Objective(posterior, EmpiricalImprovement(0.0, "pi")), domain)
     result = solve(at_tie)
     assert result.bound == 1.0
     assert result.value in (0.5, 1.0)  # the tie is one point; whoever misses it stays open
-    above_tie = HeadProblem(Objective(readout, EmpiricalImprovement(1e-6, "pi")), domain)
+    above_tie = HeadProblem(Objective(posterior, EmpiricalImprovement(1e-6, "pi")), domain)
     result = solve(above_tie)
     assert (result.value, result.status) == (0.5, "optimal")
     assert result.bound <= 0.5 + GAP
@@ -172,7 +172,7 @@ def test_members_that_reach_a_threshold_exactly_are_counted():
 def test_what_cannot_be_bounded_is_said_so():
     network = Network.from_layers([([[1e200], [1e200]], [0.0, 0.0])], ("mean", "std"))
     problem = HeadProblem(
-        Objective(PlainReadout(network), LinearHead(1.0, 1.0)), Domain([-1.0], [1.0])
+        Objective(PlainPosterior(network), LinearHead(1.0, 1.0)), Domain([-1.0], [1.0])
     )
     result = solve(problem)
     assert (result.status, result.bound) == ("heuristic", np.inf)
@@ -180,20 +180,21 @@ def test_what_cannot_be_bounded_is_said_so():
 
 def test_an_empty_space_is_infeasible():
     rng = np.random.default_rng(0)
-    readout = random_readout("members", rng, 2, (4,))
+    posterior = random_posterior("members", rng, 2, (4,))
     domain = Domain([-1.0, -1.0], [1.0, 1.0], A=[[1.0, 1.0]], b=[-3.0])
     assert (
-        solve(HeadProblem(Objective(readout, LinearHead(1.0, 1.0)), domain)).status == "infeasible"
+        solve(HeadProblem(Objective(posterior, LinearHead(1.0, 1.0)), domain)).status
+        == "infeasible"
     )
 
 
 def test_a_search_that_is_cut_short_has_a_valid_bound():
     rng = np.random.default_rng(8)
-    readout, domain = random_readout("members", rng, 2, (7, 6)), domain_of("box", 2)
+    posterior, domain = random_posterior("members", rng, 2, (7, 6)), domain_of("box", 2)
     points = points_of(domain, rng)
-    threshold = float(readout.mean(points).max())
+    threshold = float(posterior.mean(points).max())
     for name in MOMENT_HEADS:
-        problem = HeadProblem(Objective(readout, head_of(name, threshold)), domain)
+        problem = HeadProblem(Objective(posterior, head_of(name, threshold)), domain)
         result = solve(problem, gap=1e-9, most=3)
         check(problem, result, points)
         assert np.isfinite(result.bound)
@@ -213,14 +214,16 @@ def bayesian_features(units, dimension, seed):
     head = np.vstack([weights, np.eye(units)])
     names = ("mean", *(f"feature{k}" for k in range(units)))
     network = Network.from_layers([(directions, biases), (head, np.zeros(units + 1))], names)
-    return QuadraticReadout(network, np.linalg.inv(lower)), float(y.max())
+    return QuadraticPosterior(network, np.linalg.inv(lower)), float(y.max())
 
 
 @pytest.mark.parametrize("name", ["ucb", "ei"])
 def test_wide_features_take_few_boxes(name):
     """Interval ends would take tens of thousands: the bounds must be tight to second order."""
-    readout, best = bayesian_features(150, 2, seed=0)
-    problem = HeadProblem(Objective(readout, head_of(name, best)), Domain([-1.5, -1.5], [1.5, 1.5]))
+    posterior, best = bayesian_features(150, 2, seed=0)
+    problem = HeadProblem(
+        Objective(posterior, head_of(name, best)), Domain([-1.5, -1.5], [1.5, 1.5])
+    )
     result = solve(problem, gap=1e-4)
     assert result.status == "optimal"
     assert result.counters["boxes"] < 1500

@@ -19,7 +19,7 @@ from nnbo_mip.exact.bounds.unit_relaxation import UnitRows, largest_half
 from nnbo_mip.exact.heads.relaxers.posterior import PosteriorPart
 from nnbo_mip.network.graph.affine import dense
 from nnbo_mip.scores.base.kernel_profiles import Profile
-from nnbo_mip.scores.posteriors.gp_readout import GpReadout
+from nnbo_mip.scores.posteriors.process import ProcessPosterior
 from nnbo_mip.space.domain import Domain
 from tests.exact.heads.curved_cases import (
     KERNELS,
@@ -44,7 +44,7 @@ def many_digits():
 
 
 class Case:
-    """A readout with what bounds it, and boxes of all sizes: some are points, some hold data."""
+    """A posterior with what bounds it, and boxes of all sizes: some are points, some hold data."""
 
     def __init__(self, seed, wild=True):
         self.rng = rng = np.random.default_rng(seed)
@@ -62,19 +62,19 @@ class Case:
                 length = 10.0 ** rng.uniform(-1.0, 0.5)
             if not wild:
                 kernel, noise, length, count = KERNELS[seed % 3 + 2], 1e-3, 0.5, 5
-            self.readout = random_process(
+            self.posterior = random_process(
                 rng, d, count, kernel, noise, length, float(amplitude), repeated, near
             )
-            self.units = KernelUnits(self.readout, self.domain)
-            self.rows = UnitRows.of_posterior(self.units, self.readout)
-            self.part = PosteriorPart(self.readout, self.units)
+            self.units = KernelUnits(self.posterior, self.domain)
+            self.rows = UnitRows.of_posterior(self.units, self.posterior)
+            self.part = PosteriorPart(self.posterior, self.units)
         else:
             steepness = 10.0 ** rng.uniform(-3.0, 6.0) if wild else 1.0
-            self.readout = random_tanh("std", rng, d, None, steepness)
-            self.units = TanhUnits(self.readout, self.domain)
-            self.rows = UnitRows.of_tanh(self.units, self.readout)
+            self.posterior = random_tanh("std", rng, d, None, steepness)
+            self.units = TanhUnits(self.posterior, self.domain)
+            self.rows = UnitRows.of_tanh(self.units, self.posterior)
         self.lower, self.upper = self.boxes(5, wild)
-        self.drawn = self.rows.draw(self.lower, self.upper)
+        self.bounded = self.rows.bound_outputs(self.lower, self.upper)
 
     def boxes(self, count, wild):
         domain, rng = self.domain, self.rng
@@ -84,7 +84,7 @@ class Case:
         lower = domain.lower[:, None] + (whole - width) * rng.random(width.shape)
         upper = np.minimum(lower + width, domain.upper[:, None])
         if self.part is not None and wild:
-            at = self.readout.points[0] * self.readout.x_scale + self.readout.x_center
+            at = self.posterior.points[0] * self.posterior.x_scale + self.posterior.x_center
             at, reach = np.clip(at, domain.lower, domain.upper), 10.0 ** rng.uniform(-8.0, -1.0)
             lower[:, 0] = np.maximum(at - reach * rng.random(len(at)), domain.lower)
             upper[:, 0] = np.minimum(at + reach, domain.upper)
@@ -102,12 +102,12 @@ class Case:
 
 def wrong_forms(case):
     """How many lines or expansions of a unit are false at a point."""
-    forms, wrong = case.drawn.forms, 0
+    forms, wrong = case.bounded.forms, 0
     for box in range(case.n_boxes):
         along = exact(forms.along if forms.along.ndim == 2 else forms.along[box])
         for point in case.points(box):
-            t = exact(point) - exact(case.drawn.center[:, box])
-            h, step = exact_units(case.readout, exact(point)), along @ t
+            t = exact(point) - exact(case.bounded.center[:, box])
+            h, step = exact_units(case.posterior, exact(point)), along @ t
             low = exact(forms.lower_value[box]) + exact(forms.lower_slope[box]) * step
             high = exact(forms.upper_value[box]) + exact(forms.upper_slope[box]) * step
             wrong += int((low > h).sum() + (h > high).sum())
@@ -128,12 +128,12 @@ def wrong_sums(case):
     shares = rng.normal(size=case.n_boxes) * 10.0 ** rng.uniform(-2.0, 2.0)
     weights = rng.normal(size=(case.n_boxes, count)) * 10.0 ** rng.uniform(-2.0, 4.0)
     zeros = np.zeros(case.n_boxes)
-    planes = rows.carry(case.drawn, shares, weights, zeros, zeros, 0)
+    planes = rows.carry(case.bounded, shares, weights, zeros, zeros, 0)
     for box in range(case.n_boxes):
         for point in case.points(box):
             x = exact(point)
             y = exact(rows._offset) + exact(rows._direct) @ x
-            y = y + exact(outer) @ exact_units(case.readout, x)
+            y = y + exact(outer) @ exact_units(case.posterior, x)
             value = Decimal(shares[box]) * y[0] + exact(weights[box]) @ y[1:]
             plane = Decimal(planes.constant[box]) + exact(planes.slopes[:, box]) @ x
             wrong += int(value > plane)
@@ -145,16 +145,16 @@ def wrong_stds(case):
     """How many ends of the std, and sums that are to be above it, are false at a point."""
     if case.part is None:
         return 0
-    spread, wrong = case.part.spread(case.drawn), 0
+    spread, wrong = case.part.spread(case.bounded), 0
     signs = case.rng.choice([-1.0, 1.0], case.n_boxes)
     weights, constants = spread.above(signs)
     zeros = np.zeros(case.n_boxes)
-    planes = case.rows.carry(case.drawn, zeros, weights, constants, zeros, 0)
+    planes = case.rows.carry(case.bounded, zeros, weights, constants, zeros, 0)
     for box in range(case.n_boxes):
         for point in case.points(box, 3):
-            own = Decimal(float(case.readout.std(point[None])[0]))
+            own = Decimal(float(case.posterior.std(point[None])[0]))
             plane = Decimal(planes.constant[box]) + exact(planes.slopes[:, box]) @ exact(point)
-            for std in (exact_moments(case.readout, exact(point))[1], own):
+            for std in (exact_moments(case.posterior, exact(point))[1], own):
                 wrong += int(not Decimal(spread.low[box]) <= std <= Decimal(spread.high[box]))
                 wrong += int(Decimal(signs[box]) * std > plane + PLOTTED * abs(plane))
     return wrong
@@ -299,12 +299,12 @@ def test_forms_of_second_order_are_bounded_over_boxes():
 
 def test_a_posterior_without_noise_is_refused():
     rng = np.random.default_rng(1)
-    readout = random_process(rng, 2, 6, noise=1e-3)
-    raised = replace(readout, factor=readout.factor * (1.0 - 1e-2))
+    posterior = random_process(rng, 2, 6, noise=1e-3)
+    raised = replace(posterior, factor=posterior.factor * (1.0 - 1e-2))
     domain = Domain([-1.0, -1.0], [1.0, 1.0])
-    for bad, reason in ((raised, "noise"), (replace(readout, factor=np.diag([1e-200] * 6)), "")):
+    for bad, reason in ((raised, "noise"), (replace(posterior, factor=np.diag([1e-200] * 6)), "")):
         part = PosteriorPart(bad, KernelUnits(bad, domain))
         assert reason in part.why_not
         assert part.why_not.endswith(".")
-    assert not PosteriorPart(readout, KernelUnits(readout, domain)).why_not
-    assert isinstance(readout, GpReadout)
+    assert not PosteriorPart(posterior, KernelUnits(posterior, domain)).why_not
+    assert isinstance(posterior, ProcessPosterior)

@@ -60,11 +60,11 @@ def test_conditions_hold_at_every_sample(kind):
     for seed in range(3):
         rng = np.random.default_rng([seed, ALL.index(kind)])
         dimension = int(rng.integers(1, 4))
-        readout = random_curved(kind, rng, dimension, int(rng.integers(1, 15)))
+        posterior = random_curved(kind, rng, dimension, int(rng.integers(1, 15)))
         domain = domain_of("box" if seed else "degenerate", dimension)
-        threshold = threshold_for(readout, domain.sample(200, rng), rng)
+        threshold = threshold_for(posterior, domain.sample(200, rng), rng)
         for name in heads_on(kind):
-            problem = HeadProblem(Objective(readout, head_of(name, threshold)), domain)
+            problem = HeadProblem(Objective(posterior, head_of(name, threshold)), domain)
             assert violations(problem, Boxed(problem).relaxer, rng) == 0, (seed, name)
 
 
@@ -72,14 +72,14 @@ def test_conditions_hold_at_every_sample(kind):
 @pytest.mark.parametrize("kind", ALL, ids=str)
 def test_maxima_against_a_lattice(kind, dimension):
     rng = np.random.default_rng([dimension, ALL.index(kind)])
-    readout = random_curved(kind, rng, dimension)
+    posterior = random_curved(kind, rng, dimension)
     domain = Domain(np.full(dimension, -1.0), np.full(dimension, 1.2))
     points = lattice(domain, 2001 if dimension == 1 else 71)
-    threshold = threshold_for(readout, points, rng)
+    threshold = threshold_for(posterior, points, rng)
     rough = kind == ("matern", 0.5)  # cusps: where the std is large bounds fall slowly
     # Every head is asked of some kind in each dimension.
     for name in heads_on(kind)[(dimension + ALL.index(kind)) % 3 :: 3]:
-        problem = HeadProblem(Objective(readout, head_of(name, threshold)), domain)
+        problem = HeadProblem(Objective(posterior, head_of(name, threshold)), domain)
         result = maximize(problem, 1000 if rough else 20_000)
         best = float(problem.values(points).max())
         assert result.bound >= best, name
@@ -93,11 +93,11 @@ def test_maxima_against_a_lattice(kind, dimension):
 @pytest.mark.parametrize("kind", [("rbf", 2.5), "features"], ids=str)
 def test_integers_and_rows_are_kept(kind):
     rng = np.random.default_rng(4)
-    readout = random_curved(kind, rng, 2)
+    posterior = random_curved(kind, rng, 2)
     domain = Domain(
         [-1.0, -1.0], [1.0, 1.0], grids=[Grid.uniform(-1.0, 1.0, 5), None], A=[[1.0, 1.0]], b=[0.3]
     )
-    problem = HeadProblem(Objective(readout, LinearHead(1.0, 1.0)), domain)
+    problem = HeadProblem(Objective(posterior, LinearHead(1.0, 1.0)), domain)
     result = maximize(problem)
     assert result.status == "optimal"
     columns = np.linspace(-1.0, 1.0, 5)
@@ -111,13 +111,13 @@ def test_integers_and_rows_are_kept(kind):
 def test_an_ill_conditioned_posterior_is_maximized():
     """Points that repeat, weights of either sign up to 1e6, a std near zero at every point."""
     rng = np.random.default_rng(7)
-    readout = random_process(rng, 1, 14, noise=1e-6, length=0.8, repeated=True)
-    assert np.abs(readout.weights).max() > 1e4
+    posterior = random_process(rng, 1, 14, noise=1e-6, length=0.8, repeated=True)
+    assert np.abs(posterior.weights).max() > 1e4
     domain = Domain([-1.0], [1.0])
     points = lattice(domain, 4001)
     for name in ("mean", "ucb", "ei", "std", "lcb"):
-        threshold = float(readout.mean(points).max())
-        problem = HeadProblem(Objective(readout, head_of(name, threshold)), domain)
+        threshold = float(posterior.mean(points).max())
+        problem = HeadProblem(Objective(posterior, head_of(name, threshold)), domain)
         result = maximize(problem)
         assert result.bound >= problem.values(points).max(), name
         assert result.status == "optimal", name
@@ -128,9 +128,9 @@ def test_steep_units_and_short_length_scales_are_bounded():
     domain = Domain([-1.0], [1.0])
     steep = random_tanh("std", rng, 1, hidden=4, steepness=1e6)
     short = random_process(rng, 1, 5, length=1e-4)
-    for readout in (steep, short):
+    for posterior in (steep, short):
         points = lattice(domain, 5001)
-        problem = HeadProblem(Objective(readout, LinearHead(1.0, 1.0)), domain)
+        problem = HeadProblem(Objective(posterior, LinearHead(1.0, 1.0)), domain)
         result = maximize(problem)
         assert result.bound >= problem.values(points).max()
         assert result.status == "optimal"
@@ -141,14 +141,14 @@ def test_a_known_maximum_is_found(kind):
     """Far from all points the std is the prior's; a sum of rising units is largest at an end."""
     rng = np.random.default_rng(3)
     if isinstance(kind, tuple):
-        readout = random_process(rng, 1, 3, length=0.05)
-        head, expected = LinearHead(0.0, 1.0), readout.reach
+        posterior = random_process(rng, 1, 3, length=0.05)
+        head, expected = LinearHead(0.0, 1.0), posterior.reach
     else:
-        readout = random_tanh("std", rng, 1, hidden=5, steepness=1.0)
-        rising = np.abs(readout.outer) * np.sign(readout.inner[:, 0])
-        readout = replace(readout, outer=rising, direct=0.0 * readout.direct)
-        head, expected = LinearHead(1.0, 0.0), float(readout.mean([[1.0]])[0])
-    result = maximize(HeadProblem(Objective(readout, head), Domain([-1.0], [1.0])))
+        posterior = random_tanh("std", rng, 1, hidden=5, steepness=1.0)
+        rising = np.abs(posterior.outer) * np.sign(posterior.inner[:, 0])
+        posterior = replace(posterior, outer=rising, direct=0.0 * posterior.direct)
+        head, expected = LinearHead(1.0, 0.0), float(posterior.mean([[1.0]])[0])
+    result = maximize(HeadProblem(Objective(posterior, head), Domain([-1.0], [1.0])))
     assert result.status == "optimal"
     assert result.value == pytest.approx(expected, rel=2e-4)
 
@@ -157,9 +157,9 @@ def test_ways_that_need_a_network_say_so():
     rng = np.random.default_rng(0)
     domain = Domain([-1.0], [1.0])
     for kind in (("rbf", 2.5), "std"):
-        readout = random_curved(kind, rng, 1)
+        posterior = random_curved(kind, rng, 1)
         for name in heads_on(kind):
-            problem = HeadProblem(Objective(readout, head_of(name, 0.2)), domain)
+            problem = HeadProblem(Objective(posterior, head_of(name, 0.2)), domain)
             assert not Boxed(problem).why_not
             for way in (linear, tangents, sandwich, ratio):
                 assert way.why_not(problem).endswith(".")

@@ -12,7 +12,7 @@ from nnbo_mip.exact.heads import linear, ratio, sandwich, tangents
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
-from nnbo_mip.scores.posteriors.readouts import PlainReadout, Readout, SmoothReadout
+from nnbo_mip.scores.posteriors.compiled import PlainPosterior, Posterior, SmoothPosterior
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.surrogates import Belief, create
 from nnbo_mip.surrogates.nomu.belief import NomuBelief
@@ -35,19 +35,19 @@ def belief(request: pytest.FixtureRequest) -> Belief:
     return create(family, seed=3, **FAMILIES[request.param]).fit(X, y)
 
 
-def readout_of(belief: Belief) -> Readout:
+def posterior_of(belief: Belief) -> Posterior:
     if isinstance(belief, NomuBelief) and belief.bounding.kind == "smooth":
         limits = belief.bounding.l_min, belief.bounding.l_max
-        return SmoothReadout(belief.network(), *limits, belief.std_factor)
-    return PlainReadout(belief.network())
+        return SmoothPosterior(belief.network(), *limits, belief.std_factor)
+    return PlainPosterior(belief.network())
 
 
 @pytest.mark.parametrize("scale", [1.0, 2.5])
 def test_the_upper_confidence_bound_of_a_scaled_belief(belief: Belief, scale: float) -> None:
     scaled, points = belief.scaled(scale), grid(DOMAIN)
-    readout = readout_of(scaled)
-    problem, monitor = case(readout, LinearHead(1.0, 2.0), DOMAIN)
-    way = tangents if isinstance(readout, SmoothReadout) else linear
+    posterior = posterior_of(scaled)
+    problem, monitor = case(posterior, LinearHead(1.0, 2.0), DOMAIN)
+    way = tangents if isinstance(posterior, SmoothPosterior) else linear
     result = way.solve(problem, OPTIONS, monitor)
     check_closed(problem, monitor, result, points)
     expected = scaled.mean(points) + 2.0 * scaled.std(points)
@@ -61,7 +61,7 @@ def test_expected_improvement(belief: Belief, xi: float) -> None:
     points = grid(DOMAIN)
     mean, std = belief.mean(points), belief.std(points)
     threshold = float(mean.max()) + xi
-    problem, monitor = case(readout_of(belief), ExpectedImprovement(threshold), DOMAIN)
+    problem, monitor = case(posterior_of(belief), ExpectedImprovement(threshold), DOMAIN)
     result = sandwich.solve(problem, OPTIONS, monitor)
     check_closed(problem, monitor, result, points)
     assert len(result.steps) <= 10
@@ -75,6 +75,6 @@ def test_expected_improvement(belief: Belief, xi: float) -> None:
 def test_the_probability_of_improvement(belief: Belief) -> None:
     points = grid(DOMAIN)
     threshold = float(belief.mean(points).max()) + 2.0
-    problem, monitor = case(readout_of(belief), ProbabilityOfImprovement(threshold), DOMAIN)
+    problem, monitor = case(posterior_of(belief), ProbabilityOfImprovement(threshold), DOMAIN)
     result = ratio.solve(problem, OPTIONS, monitor)
     check_closed(problem, monitor, result, points)

@@ -15,7 +15,7 @@ from nnbo_mip.network.graph.builder import GraphBuilder
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
-from nnbo_mip.scores.posteriors.readouts import PlainReadout
+from nnbo_mip.scores.posteriors.compiled import PlainPosterior
 from nnbo_mip.space.domain import Domain
 from tests.exact.heads.sequence_cases import (
     L_MAX,
@@ -24,13 +24,13 @@ from tests.exact.heads.sequence_cases import (
     case,
     check,
     check_closed,
-    clip_readout,
+    clip_posterior,
     grid,
-    mad_readout,
-    members_readout,
+    mad_posterior,
+    members_posterior,
     nomu_network,
     small_domain,
-    smooth_readout,
+    smooth_posterior,
 )
 from tests.exact.random_problems import mixed_domain
 
@@ -39,8 +39,8 @@ from tests.exact.random_problems import mixed_domain
 def test_confidence_bounds_against_a_grid(seed: int) -> None:
     inputs, domain = 1 + seed % 2, small_domain(seed, 1 + seed % 2)
     weight = [2.0, 0.0, -1.3, 0.4][seed % 4]
-    readout = (clip_readout, mad_readout)[seed % 3 == 0](seed, inputs)
-    problem, monitor = case(readout, LinearHead(0.7, weight, 0.3), domain)
+    posterior = (clip_posterior, mad_posterior)[seed % 3 == 0](seed, inputs)
+    problem, monitor = case(posterior, LinearHead(0.7, weight, 0.3), domain)
     result = linear.solve(problem, OPTIONS, monitor)
     check_closed(problem, monitor, result, grid(domain))
     assert len(result.steps) == 1
@@ -49,16 +49,16 @@ def test_confidence_bounds_against_a_grid(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(12))
 def test_empirical_improvement_against_a_grid(seed: int) -> None:
     inputs, domain = 1 + seed % 2, small_domain(seed, 1 + seed % 2)
-    readout, points = members_readout(seed, inputs), grid(domain)
-    threshold = float(readout.mean(points).max()) + [0.0, 0.4, -2.0][seed % 3]
-    problem, monitor = case(readout, EmpiricalImprovement(threshold), domain)
+    posterior, points = members_posterior(seed, inputs), grid(domain)
+    threshold = float(posterior.mean(points).max()) + [0.0, 0.4, -2.0][seed % 3]
+    problem, monitor = case(posterior, EmpiricalImprovement(threshold), domain)
     result = linear.solve(problem, OPTIONS, monitor)
     check_closed(problem, monitor, result, points)
     assert result.score == "empirical_ei"
 
 
-@pytest.mark.parametrize("make", [smooth_readout, members_readout])
-def test_the_mean_of_any_readout(make: object) -> None:
+@pytest.mark.parametrize("make", [smooth_posterior, members_posterior])
+def test_the_mean_of_any_posterior(make: object) -> None:
     domain = small_domain(3, 2)
     assert callable(make)
     problem, monitor = case(make(3, 2), LinearHead(2.0, 0.0, -1.0), domain)
@@ -68,13 +68,13 @@ def test_the_mean_of_any_readout(make: object) -> None:
 @pytest.mark.parametrize("weight", [1e6, -1e6])
 def test_a_huge_factor_of_the_std(weight: float) -> None:
     domain = small_domain(5, 2)
-    problem, monitor = case(clip_readout(5, 2), LinearHead(1.0, weight), domain)
+    problem, monitor = case(clip_posterior(5, 2), LinearHead(1.0, weight), domain)
     check_closed(problem, monitor, linear.solve(problem, OPTIONS, monitor), grid(domain))
 
 
 def test_nothing_but_a_constant() -> None:
     domain = small_domain(5, 2)
-    problem, monitor = case(clip_readout(5, 2), LinearHead(0.0, 0.0, 3.0), domain)
+    problem, monitor = case(clip_posterior(5, 2), LinearHead(0.0, 0.0, 3.0), domain)
     result = linear.solve(problem, OPTIONS, monitor)
     check_closed(problem, monitor, result, grid(domain))
     assert result.value == 3.0
@@ -91,8 +91,8 @@ def test_a_std_output_that_becomes_negative_counts_as_zero(seed: int) -> None:
     )
     domain = small_domain(seed, 2)
     for weight in (3.0, -3.0):
-        problem, monitor = case(PlainReadout(network), LinearHead(1.0, weight), domain)
-        assert problem.readout.std(grid(domain)).min() == 0.0
+        problem, monitor = case(PlainPosterior(network), LinearHead(1.0, weight), domain)
+        assert problem.posterior.std(grid(domain)).min() == 0.0
         check_closed(problem, monitor, linear.solve(problem, OPTIONS, monitor), grid(domain))
 
 
@@ -100,7 +100,7 @@ def test_a_std_output_that_becomes_negative_counts_as_zero(seed: int) -> None:
 def test_grids_categories_and_rows(seed: int) -> None:
     rng = np.random.default_rng(seed)
     domain = mixed_domain(rng)
-    problem, monitor = case(clip_readout(seed, 6), LinearHead(1.0, 2.0), domain)
+    problem, monitor = case(clip_posterior(seed, 6), LinearHead(1.0, 2.0), domain)
     result = linear.solve(problem, OPTIONS, monitor)
     check_closed(problem, monitor, result, domain.sample(2000, rng))
 
@@ -110,7 +110,7 @@ def test_grids_categories_and_rows(seed: int) -> None:
 
 def test_a_mean_below_zero_is_no_obstacle() -> None:
     domain = small_domain(1, 2)
-    problem, monitor = case(clip_readout(1, 2, mean_shift=-50.0), LinearHead(1.0, 2.0), domain)
+    problem, monitor = case(clip_posterior(1, 2, mean_shift=-50.0), LinearHead(1.0, 2.0), domain)
     result = linear.solve(problem, OPTIONS, monitor)
     check_closed(problem, monitor, result, grid(domain))
     assert -60.0 < result.bound < -40.0
@@ -118,23 +118,23 @@ def test_a_mean_below_zero_is_no_obstacle() -> None:
 
 def test_raw_uncertainty_below_zero_is_no_obstacle() -> None:
     domain = small_domain(2, 2)
-    readout = clip_readout(2, 2, raw_shift=-50.0)
-    problem, monitor = case(readout, LinearHead(1.0, 2.0), domain)
+    posterior = clip_posterior(2, 2, raw_shift=-50.0)
+    problem, monitor = case(posterior, LinearHead(1.0, 2.0), domain)
     result = linear.solve(problem, OPTIONS, monitor)
     check_closed(problem, monitor, result, grid(domain))
     assert result.x is not None
-    assert readout.std(result.x)[0] == pytest.approx(L_MIN, abs=1e-12)
+    assert posterior.std(result.x)[0] == pytest.approx(L_MIN, abs=1e-12)
 
 
 def test_a_clipped_std_is_the_clip_of_the_raw_one_where_it_is_found() -> None:
     places = set()
     for seed in (0, 4, 7, 11):
-        domain, readout = small_domain(seed, 2), clip_readout(seed, 2)
-        problem, monitor = case(readout, LinearHead(1.0, 0.4), domain)
+        domain, posterior = small_domain(seed, 2), clip_posterior(seed, 2)
+        problem, monitor = case(posterior, LinearHead(1.0, 0.4), domain)
         result = linear.solve(problem, OPTIONS, monitor)
         check_closed(problem, monitor, result, grid(domain))
         assert result.x is not None
-        raw, std = (readout.network.evaluate(result.x, name)[0] for name in ("raw", "std"))
+        raw, std = (posterior.network.evaluate(result.x, name)[0] for name in ("raw", "std"))
         assert std == pytest.approx(min(max(raw, L_MIN), L_MAX), abs=1e-12)
         places.add("below" if raw < L_MIN else "above" if raw > L_MAX else "between")
     assert places == {"below", "between", "above"}
@@ -144,12 +144,12 @@ def test_the_outside_scale_of_the_std_is_in_the_maximum() -> None:
     domain, points = small_domain(4, 2), grid(small_domain(4, 2))
     found = []
     for factor in (1.0, 7.0):
-        readout = clip_readout(4, 2, factor=factor)
-        problem, monitor = case(readout, LinearHead(1.0, 2.0), domain)
+        posterior = clip_posterior(4, 2, factor=factor)
+        problem, monitor = case(posterior, LinearHead(1.0, 2.0), domain)
         result = linear.solve(problem, OPTIONS, monitor)
         check_closed(problem, monitor, result, points)
         found.append(result)
-    mean, std = clip_readout(4, 2).moments(points)
+    mean, std = clip_posterior(4, 2).moments(points)
     assert found[0].bound < (mean + 14.0 * std).max() <= found[1].bound
 
 
@@ -163,7 +163,7 @@ def test_every_coordinate_of_the_point_is_read_back() -> None:
     )
     domain = Domain([-1.0, -0.9, -0.5], [0.8, 1.0, 1.0])
     for method in ("auto", "mip"):
-        problem, monitor = case(PlainReadout(network), LinearHead(1.0, 2.0), domain, gap=1e-6)
+        problem, monitor = case(PlainPosterior(network), LinearHead(1.0, 2.0), domain, gap=1e-6)
         result = linear.solve(problem, SequenceOptions(method=method), monitor)
         assert result.status == "optimal"
         assert result.x == pytest.approx(peak, abs=1e-5)
@@ -183,7 +183,7 @@ def test_values_far_beyond_any_fixed_constant(method: str) -> None:
             "std": builder.clip(builder.select(bent, [2]), 10.0, 1e4),
         }
     )
-    problem, monitor = case(PlainReadout(network), LinearHead(1.0, 2.0), domain)
+    problem, monitor = case(PlainPosterior(network), LinearHead(1.0, 2.0), domain)
     result = linear.solve(problem, SequenceOptions(method=method), monitor)
     check_closed(problem, monitor, result, grid(domain))
     assert result.value > 100.0 > float(base.evaluate(grid(domain), "mean").max())
@@ -203,7 +203,7 @@ def claims_without_search(
 def test_a_lowered_bound_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sequence, "run", claims_without_search)
     domain = small_domain(7, 2)
-    problem, monitor = case(clip_readout(7, 2), LinearHead(1.0, 2.0), domain)
+    problem, monitor = case(clip_posterior(7, 2), LinearHead(1.0, 2.0), domain)
     result = linear.solve(problem, OPTIONS, monitor)
     with pytest.raises(AssertionError):
         check(problem, monitor, result, grid(domain))
@@ -211,7 +211,7 @@ def test_a_lowered_bound_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_interrupted_search_keeps_a_bound_that_holds() -> None:
     domain = small_domain(8, 2)
-    problem, monitor = case(clip_readout(8, 2), LinearHead(1.0, 2.0), domain)
+    problem, monitor = case(clip_posterior(8, 2), LinearHead(1.0, 2.0), domain)
     monitor.interrupt()
     result = linear.solve(problem, SequenceOptions(method="boxes"), monitor)
     check(problem, monitor, result, grid(domain))
@@ -220,7 +220,7 @@ def test_an_interrupted_search_keeps_a_bound_that_holds() -> None:
 
 def test_an_empty_space_is_infeasible() -> None:
     domain = Domain([0.0, 0.0], [1.0, 1.0], A=[[1.0, 1.0]], b=[-1.0])
-    problem, monitor = case(clip_readout(8, 2), LinearHead(1.0, 2.0), domain)
+    problem, monitor = case(clip_posterior(8, 2), LinearHead(1.0, 2.0), domain)
     result = linear.solve(problem, OPTIONS, monitor)
     assert (result.status, result.x, result.bound) == ("infeasible", None, -np.inf)
 
@@ -228,13 +228,13 @@ def test_an_empty_space_is_infeasible() -> None:
 @pytest.mark.parametrize(
     ("readout", "head"),
     [
-        (members_readout(0, 2), EmpiricalImprovement(0.0, "pi")),
-        (clip_readout(0, 2), ExpectedImprovement(0.0)),
-        (smooth_readout(0, 2), LinearHead(1.0, 2.0)),
+        (members_posterior(0, 2), EmpiricalImprovement(0.0, "pi")),
+        (clip_posterior(0, 2), ExpectedImprovement(0.0)),
+        (smooth_posterior(0, 2), LinearHead(1.0, 2.0)),
     ],
 )
-def test_what_is_no_sum_of_outputs_is_declined(readout: object, head: object) -> None:
-    problem, monitor = case(readout, head, small_domain(0, 2))  # type: ignore[arg-type]
+def test_what_is_no_sum_of_outputs_is_declined(posterior: object, head: object) -> None:
+    problem, monitor = case(posterior, head, small_domain(0, 2))  # type: ignore[arg-type]
     assert linear.why_not(problem).endswith(".")
     with pytest.raises(UnsupportedError, match="one linear problem"):
         linear.solve(problem, OPTIONS, monitor)

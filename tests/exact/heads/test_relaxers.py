@@ -21,14 +21,14 @@ from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.functions.noisy import AugmentedEI, QuantileImprovement
 from nnbo_mip.scores.functions.probability import LogProbability, ProbabilityOfImprovement
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.posteriors.readouts import NetworkReadout, PlainReadout
+from nnbo_mip.scores.posteriors.compiled import CompiledPosterior, PlainPosterior
 from tests.exact.heads.random_heads import (
-    READOUTS,
+    POSTERIORS,
     domain_of,
     head_of,
     heads_on,
     random_network,
-    random_readout,
+    random_posterior,
     threshold_for,
 )
 
@@ -74,17 +74,17 @@ def violations(problem, relaxer, rng):
     return wrong
 
 
-@pytest.mark.parametrize("kind", READOUTS)
+@pytest.mark.parametrize("kind", POSTERIORS)
 def test_conditions_hold_at_every_sample(kind):
     for seed in range(CASES):
-        rng = np.random.default_rng([seed, READOUTS.index(kind)])
+        rng = np.random.default_rng([seed, POSTERIORS.index(kind)])
         dimension = int(rng.integers(1, 4))
         widths = tuple(int(w) for w in rng.integers(2, 8, size=int(rng.integers(1, 3))))
-        readout = random_readout(kind, rng, dimension, widths)
+        posterior = random_posterior(kind, rng, dimension, widths)
         domain = domain_of("box", dimension)
-        threshold = threshold_for(readout, domain.sample(200, rng), rng)
-        for name in heads_on(readout):
-            problem = HeadProblem(Objective(readout, head_of(name, threshold)), domain)
+        threshold = threshold_for(posterior, domain.sample(200, rng), rng)
+        for name in heads_on(posterior):
+            problem = HeadProblem(Objective(posterior, head_of(name, threshold)), domain)
             assert violations(problem, Boxed(problem).relaxer, rng) == 0, (seed, name)
 
 
@@ -117,15 +117,15 @@ def test_a_std_bounded_too_low_is_caught(kind, name, flaw):
     found = 0
     for seed in range(12):
         rng = np.random.default_rng(seed)
-        readout = random_readout(kind, rng, 2, (6,))
+        posterior = random_posterior(kind, rng, 2, (6,))
         domain = domain_of("box", 2)
-        threshold = threshold_for(readout, domain.sample(200, rng), rng)
-        relaxer = Boxed(HeadProblem(Objective(readout, head_of(name, threshold)), domain)).relaxer
+        threshold = threshold_for(posterior, domain.sample(200, rng), rng)
+        relaxer = Boxed(HeadProblem(Objective(posterior, head_of(name, threshold)), domain)).relaxer
         spreads = relaxer._spreads
         honest = spreads.spread
-        spreads.spread = lambda drawn, honest=honest: flaw(honest(drawn))
+        spreads.spread = lambda bounded, honest=honest: flaw(honest(bounded))
         found += violations(
-            HeadProblem(Objective(readout, head_of(name, threshold)), domain), relaxer, rng
+            HeadProblem(Objective(posterior, head_of(name, threshold)), domain), relaxer, rng
         )
     assert found > 0
 
@@ -140,10 +140,10 @@ def test_a_level_line_too_far_out_is_caught(name, monkeypatch):
     found = 0
     for seed in range(12):
         rng = np.random.default_rng(seed)
-        readout = random_readout("plain", rng, 2, (6,))
+        posterior = random_posterior("plain", rng, 2, (6,))
         domain = domain_of("box", 2)
-        threshold = threshold_for(readout, domain.sample(200, rng), rng)
-        problem = HeadProblem(Objective(readout, head_of(name, threshold)), domain)
+        threshold = threshold_for(posterior, domain.sample(200, rng), rng)
+        problem = HeadProblem(Objective(posterior, head_of(name, threshold)), domain)
         found += violations(problem, Boxed(problem).relaxer, rng)
     assert found > 0
 
@@ -194,25 +194,25 @@ def test_level_lines_are_tight_to_second_order(head):
     assert lost[1] <= lost[0] / 50.0 + 1e-10
 
 
-@pytest.mark.parametrize("kind", READOUTS)
+@pytest.mark.parametrize("kind", POSTERIORS)
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_sums_above_the_std_are_tight_to_second_order(kind, sign):
     rng = np.random.default_rng(3)
-    readout = random_readout(kind, rng, 2, (7,))
+    posterior = random_posterior(kind, rng, 2, (7,))
     domain = domain_of("box", 2)
-    spreads = spread_relaxer(readout)
-    rows = RowRelaxer(readout.network, domain.lower, domain.upper, spreads.outputs, "mean")
-    index = [readout.network.output_index(name) for name in spreads.outputs]
+    spreads = spread_relaxer(posterior)
+    rows = RowRelaxer(posterior.network, domain.lower, domain.upper, spreads.outputs, "mean")
+    index = [posterior.network.output_index(name) for name in spreads.outputs]
     found = 0
     for center in domain.sample(30, rng):
         lost = []
         for size in (1e-2, 1e-3):
             lower, upper = center[:, None] - size, center[:, None] + size
-            spread = spreads.spread(rows.draw(lower, upper))
+            spread = spreads.spread(rows.bound_outputs(lower, upper))
             weights, constant = spread.above(np.array([sign]))
             points = samples(lower, upper, rng, 100)[0]
-            sums = readout.network.evaluate(points)[:, index] @ weights[0] + constant[0]
-            excess = sums - sign * readout.std(points)
+            sums = posterior.network.evaluate(points)[:, index] @ weights[0] + constant[0]
+            excess = sums - sign * posterior.std(points)
             assert excess.min() > -1e-12
             lost.append(excess.max())
         near_kink = lost[1] > 1e-4
@@ -227,9 +227,9 @@ def test_sums_that_differ_from_box_to_box_are_bounded():
     domain = domain_of("box", 3)
     rows = RowRelaxer(network, domain.lower, domain.upper, ("a", "b"), "mean")
     lower, upper = small_boxes(domain, rng, 40)
-    drawn = rows.draw(lower, upper)
+    bounded = rows.bound_outputs(lower, upper)
     shares, weights, constants = rng.normal(size=40), rng.normal(size=(40, 2)), rng.normal(size=40)
-    planes = rows.carry(drawn, shares, weights, constants, np.full(40, -np.inf), 3)
+    planes = rows.carry(bounded, shares, weights, constants, np.full(40, -np.inf), 3)
     points = samples(lower, upper, rng, 80)
     outputs = network.evaluate(points.reshape(-1, 3)).reshape(40, 80, 3)
     sums = shares[:, None] * outputs[..., 0] + constants[:, None]
@@ -238,7 +238,7 @@ def test_sums_that_differ_from_box_to_box_are_bounded():
     assert (sums <= above).all()
     assert (above <= planes.bound[:, None] + 1e-12).all()
     for output in range(2):
-        low, high = drawn.ends(output)
+        low, high = bounded.ends(output)
         assert (outputs[..., 1 + output] >= low[:, None]).all()
         assert (outputs[..., 1 + output] <= high[:, None]).all()
     # The first layer's forms are exact where no ReLU changes its phase.
@@ -258,7 +258,7 @@ def test_what_has_no_bounds_is_refused():
         def _mean_at_level(self, std, level):
             return level
 
-    class Strange(NetworkReadout):
+    class Strange(CompiledPosterior):
         def std_from(self, read):
             return np.zeros(len(read))
 
@@ -270,34 +270,34 @@ def test_what_has_no_bounds_is_refused():
 
     network = random_network(np.random.default_rng(0), 1, (2,), ("mean", "std"))
     domain = domain_of("box", 1)
-    relaxer = Boxed(HeadProblem(Objective(PlainReadout(network), Other()), domain)).relaxer
+    relaxer = Boxed(HeadProblem(Objective(PlainPosterior(network), Other()), domain)).relaxer
     with pytest.raises(UnsupportedError, match="level sets"):
         relaxer.bound(np.array([[0.0]]), np.array([[0.1]]), 0.0, 0)
     with pytest.raises(UnsupportedError, match="no bounds over boxes"):
         _ = Boxed(HeadProblem(Objective(Strange(network), LinearHead()), domain)).relaxer
     with pytest.raises(UnsupportedError, match="has no members"):
         _ = Boxed(
-            HeadProblem(Objective(PlainReadout(network), head_of("empirical ei", 0.0)), domain)
+            HeadProblem(Objective(PlainPosterior(network), head_of("empirical ei", 0.0)), domain)
         ).relaxer
 
 
 def test_the_reach_of_members_counts_what_cancels():
     """Members that move together have a std that hardly changes: the bound must see that."""
     rng = np.random.default_rng(1)
-    readout = random_readout("members", rng, 2, (5,))
-    network = readout.network
+    posterior = random_posterior("members", rng, 2, (5,))
+    network = posterior.network
     slope = np.array([[30.0, -20.0]])
     moved = {0: np.repeat(slope, network.n_outputs, axis=0), **network.head.terms}
     head = type(network.head)(network.head.bias, moved)
     together = replace(
-        readout, network=type(network)(2, network.layers, head, network.output_names)
+        posterior, network=type(network)(2, network.layers, head, network.output_names)
     )
     lower, upper = np.full((2, 1), 0.0), np.full((2, 1), 0.1)
     domain, found = domain_of("box", 2), []
-    for one in (readout, together):
+    for one in (posterior, together):
         spreads = spread_relaxer(one)
         rows = RowRelaxer(one.network, domain.lower, domain.upper, spreads.outputs, "mean")
-        spread = spreads.spread(rows.draw(lower, upper))
+        spread = spreads.spread(rows.bound_outputs(lower, upper))
         assert isinstance(spread, QuadraticSpread)
         found.append(spread.reach[0])
     assert found[1] == pytest.approx(found[0], rel=1e-6)

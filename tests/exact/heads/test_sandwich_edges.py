@@ -19,25 +19,25 @@ from nnbo_mip.network.graph.builder import GraphBuilder
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.logarithms import LEAST_LOG
-from nnbo_mip.scores.posteriors.readouts import PlainReadout
+from nnbo_mip.scores.posteriors.compiled import PlainPosterior
 from nnbo_mip.space.domain import Domain
 from tests.exact.heads.sequence_cases import (
     OPTIONS,
     case,
     check,
     check_closed,
-    clip_readout,
+    clip_posterior,
     grid,
-    mad_readout,
-    members_readout,
+    mad_posterior,
+    members_posterior,
     small_domain,
-    smooth_readout,
+    smooth_posterior,
     threshold_near,
 )
 from tests.exact.heads.test_linear import claims_without_search
 from tests.exact.random_problems import mixed_domain
 
-MAKERS = (clip_readout, smooth_readout, mad_readout)
+MAKERS = (clip_posterior, smooth_posterior, mad_posterior)
 
 
 # -- far away ----------------------------------------
@@ -47,8 +47,8 @@ MAKERS = (clip_readout, smooth_readout, mad_readout)
 @pytest.mark.parametrize("offset", [30.0, 1e3, -1e3])
 def test_a_threshold_far_away(make: Any, offset: float) -> None:
     domain = small_domain(11, 2)
-    readout = make(11, 2)
-    problem, monitor = case(readout, ExpectedImprovement(float(offset)), domain)
+    posterior = make(11, 2)
+    problem, monitor = case(posterior, ExpectedImprovement(float(offset)), domain)
     result = sandwich.solve(problem, OPTIONS, monitor)
     check(problem, monitor, result, grid(domain))
     if offset == 30.0:
@@ -67,7 +67,7 @@ def test_improvements_of_1e_30_are_told_apart() -> None:
     tilt = builder.affine(builder.input, np.array([[0.1]]))
     network = builder.finish({"mean": tilt, "std": builder.constant([1.0])})
     domain = Domain([-0.9], [1.1])
-    problem, monitor = case(PlainReadout(network), ExpectedImprovement(11.5), domain)
+    problem, monitor = case(PlainPosterior(network), ExpectedImprovement(11.5), domain)
     result = sandwich.solve(problem, OPTIONS, monitor)
     check_closed(problem, monitor, result, grid(domain))
     assert result.score == "logei"
@@ -77,10 +77,10 @@ def test_improvements_of_1e_30_are_told_apart() -> None:
 
 def test_negative_xi_is_a_lower_threshold() -> None:
     domain = small_domain(3, 2)
-    readout = smooth_readout(3, 2)
-    best = threshold_near(readout, domain, 0.0)
+    posterior = smooth_posterior(3, 2)
+    best = threshold_near(posterior, domain, 0.0)
     for xi in (-0.5, -5.0):
-        problem, monitor = case(readout, ExpectedImprovement(best + xi), domain)
+        problem, monitor = case(posterior, ExpectedImprovement(best + xi), domain)
         result = sandwich.solve(problem, OPTIONS, monitor)
         check_closed(problem, monitor, result, grid(domain))
         assert result.value >= -xi
@@ -89,23 +89,23 @@ def test_negative_xi_is_a_lower_threshold() -> None:
 # -- std 0 ---------------------------------------------------------------------------------
 
 
-def constant_std(std: float) -> PlainReadout:
+def constant_std(std: float) -> PlainPosterior:
     builder = GraphBuilder(2)
     bump = builder.absolute(builder.input)
     mean = builder.affine(bump, np.array([[-1.0, -0.5]]))
-    return PlainReadout(builder.finish({"mean": mean, "std": builder.constant([std])}))
+    return PlainPosterior(builder.finish({"mean": mean, "std": builder.constant([std])}))
 
 
 def test_a_std_of_zero_everywhere() -> None:
     domain = small_domain(3, 2)
     points = grid(domain)
-    readout = constant_std(0.0)
-    top = float(readout.mean(points).max())
-    problem, monitor = case(readout, ExpectedImprovement(top - 0.5), domain)
+    posterior = constant_std(0.0)
+    top = float(posterior.mean(points).max())
+    problem, monitor = case(posterior, ExpectedImprovement(top - 0.5), domain)
     result = sandwich.solve(problem, OPTIONS, monitor)
     check_closed(problem, monitor, result, points)
     assert result.value == pytest.approx(0.5, abs=0.02)
-    problem, monitor = case(readout, ExpectedImprovement(top + 0.5), domain)
+    problem, monitor = case(posterior, ExpectedImprovement(top + 0.5), domain)
     result = sandwich.solve(problem, OPTIONS, monitor)
     check(problem, monitor, result, points)
     assert (result.score, result.value, result.status) == ("logei", LEAST_LOG, "optimal")
@@ -118,7 +118,7 @@ def test_a_std_of_zero_where_the_mean_is_best() -> None:
     network = builder.finish({"mean": away.negated(), "std": builder.scale(away, 0.8)})
     domain = Domain([-1.0], [0.9])
     for threshold in (-0.2, 0.0, 0.4):
-        problem, monitor = case(PlainReadout(network), ExpectedImprovement(threshold), domain)
+        problem, monitor = case(PlainPosterior(network), ExpectedImprovement(threshold), domain)
         result = sandwich.solve(problem, OPTIONS, monitor)
         check_closed(problem, monitor, result, grid(domain))
 
@@ -131,23 +131,23 @@ def test_grids_categories_and_rows(seed: int) -> None:
     rng = np.random.default_rng(seed)
     domain = mixed_domain(rng)
     points = domain.sample(2000, rng)
-    readout = (clip_readout, smooth_readout)[seed](seed, 6)
-    threshold = float(readout.mean(points).max())
-    problem, monitor = case(readout, ExpectedImprovement(threshold), domain)
+    posterior = (clip_posterior, smooth_posterior)[seed](seed, 6)
+    threshold = float(posterior.mean(points).max())
+    problem, monitor = case(posterior, ExpectedImprovement(threshold), domain)
     result = sandwich.solve(problem, OPTIONS, monitor)
     check_closed(problem, monitor, result, points)
 
 
 def test_a_space_of_one_point() -> None:
     domain = Domain([0.3, -0.2], [0.3, -0.2])
-    problem, monitor = case(clip_readout(1, 2), ExpectedImprovement(0.5), domain)
+    problem, monitor = case(clip_posterior(1, 2), ExpectedImprovement(0.5), domain)
     result = sandwich.solve(problem, OPTIONS, monitor)
     check_closed(problem, monitor, result, domain.lower[None, :])
 
 
 def test_an_empty_space_is_infeasible() -> None:
     domain = Domain([0.0, 0.0], [1.0, 1.0], A=[[1.0, 1.0]], b=[-1.0])
-    problem, monitor = case(clip_readout(8, 2), ExpectedImprovement(0.0), domain)
+    problem, monitor = case(clip_posterior(8, 2), ExpectedImprovement(0.0), domain)
     result = sandwich.solve(problem, OPTIONS, monitor)
     assert (result.status, result.x, result.bound) == ("infeasible", None, -np.inf)
 
@@ -158,9 +158,9 @@ def test_an_empty_space_is_infeasible() -> None:
 @pytest.mark.parametrize("problems", [1, 2, 3, 4])
 def test_a_sequence_that_is_cut_short_keeps_a_bound_that_holds(problems: int) -> None:
     domain = small_domain(14, 2)
-    readout = smooth_readout(14, 2)
-    threshold = threshold_near(readout, domain, 0.1)
-    problem, monitor = case(readout, ExpectedImprovement(threshold), domain)
+    posterior = smooth_posterior(14, 2)
+    threshold = threshold_near(posterior, domain, 0.1)
+    problem, monitor = case(posterior, ExpectedImprovement(threshold), domain)
     result = sandwich.solve(problem, SequenceOptions(most_problems=problems), monitor)
     check(problem, monitor, result, grid(domain))
 
@@ -170,9 +170,9 @@ def test_an_interruption_returns_the_best_so_far(
     monkeypatch: pytest.MonkeyPatch, after: int
 ) -> None:
     domain = small_domain(14, 2)
-    readout = clip_readout(14, 2)
-    threshold = threshold_near(readout, domain, 0.1)
-    problem, monitor = case(readout, ExpectedImprovement(threshold), domain)
+    posterior = clip_posterior(14, 2)
+    threshold = threshold_near(posterior, domain, 0.1)
+    problem, monitor = case(posterior, ExpectedImprovement(threshold), domain)
     solved, honest = [0], sequence.run
 
     def run(*arguments: Any) -> Any:
@@ -190,7 +190,7 @@ def test_an_interruption_returns_the_best_so_far(
 
 def test_no_time_at_all() -> None:
     domain = small_domain(14, 2)
-    problem, _ = case(clip_readout(14, 2), ExpectedImprovement(0.5), domain)
+    problem, _ = case(clip_posterior(14, 2), ExpectedImprovement(0.5), domain)
     monitor = Monitor(problem, 1e-4, 1e-9)
     result = sandwich.solve(problem, SequenceOptions(method="boxes"), monitor)
     check(problem, monitor, result, grid(domain))
@@ -205,9 +205,9 @@ def test_a_lowered_bound_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sequence, "run", claims_without_search)
     monkeypatch.setattr(sandwich, "SAMPLE", 3)
     domain = small_domain(7, 2)
-    readout = clip_readout(7, 2)
-    threshold = threshold_near(readout, domain, 0.2)
-    problem, monitor = case(readout, ExpectedImprovement(threshold), domain)
+    posterior = clip_posterior(7, 2)
+    threshold = threshold_near(posterior, domain, 0.2)
+    problem, monitor = case(posterior, ExpectedImprovement(threshold), domain)
     result = sandwich.solve(problem, OPTIONS, monitor)
     with pytest.raises(AssertionError):
         check(problem, monitor, result, grid(domain))
@@ -225,9 +225,9 @@ def test_one_lowered_bound_is_noticed_at_its_step(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(Sequence, "maximize", lowered)
     domain = small_domain(13, 1)
-    readout = clip_readout(13, 1)
-    threshold = threshold_near(readout, domain, 0.1)
-    problem, monitor = case(readout, ExpectedImprovement(threshold), domain)
+    posterior = clip_posterior(13, 1)
+    threshold = threshold_near(posterior, domain, 0.1)
+    problem, monitor = case(posterior, ExpectedImprovement(threshold), domain)
     result = sandwich.solve(problem, OPTIONS, monitor)
     with pytest.raises(AssertionError):
         check(problem, monitor, result, grid(domain))
@@ -242,12 +242,12 @@ def test_a_tolerance_widens_the_corners(monkeypatch: pytest.MonkeyPatch) -> None
         return self.steps[-1]
 
     domain = small_domain(7, 2)
-    readout = clip_readout(7, 2)
-    threshold = threshold_near(readout, domain, 0.2)
-    problem, monitor = case(readout, ExpectedImprovement(threshold), domain)
+    posterior = clip_posterior(7, 2)
+    threshold = threshold_near(posterior, domain, 0.2)
+    problem, monitor = case(posterior, ExpectedImprovement(threshold), domain)
     tight = sandwich.solve(problem, OPTIONS, monitor)
     monkeypatch.setattr(Sequence, "maximize", loose)
-    problem, monitor = case(readout, ExpectedImprovement(threshold), domain)
+    problem, monitor = case(posterior, ExpectedImprovement(threshold), domain)
     widened = sandwich.solve(problem, SequenceOptions(most_problems=20), monitor)
     gradient = norm.cdf(-5.0)  # the std is far from vanishing here, so EI moves with the lines
     assert widened.bound > tight.bound * (1.0 + gradient)
@@ -256,10 +256,10 @@ def test_a_tolerance_widens_the_corners(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_head_that_is_not_convex_is_declined() -> None:
     domain = small_domain(0, 2)
-    for readout, head in (
-        (clip_readout(0, 2), LinearHead(1.0, 1.0)),
-        (members_readout(0, 2), ExpectedImprovement(0.0)),
+    for posterior, head in (
+        (clip_posterior(0, 2), LinearHead(1.0, 1.0)),
+        (members_posterior(0, 2), ExpectedImprovement(0.0)),
     ):
-        problem, monitor = case(readout, head, domain)
+        problem, monitor = case(posterior, head, domain)
         with pytest.raises(UnsupportedError, match="a sandwich must apply"):
             sandwich.solve(problem, OPTIONS, monitor)

@@ -11,7 +11,7 @@ from nnbo_mip.exact.heads.std_floor import proven_floor
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.builder import GraphBuilder
 from nnbo_mip.network.graph.graph import Network
-from nnbo_mip.scores.posteriors.readouts import PlainReadout
+from nnbo_mip.scores.posteriors.compiled import PlainPosterior
 from nnbo_mip.space.domain import Domain
 from tests.exact.heads.sequence_cases import (
     L_MIN,
@@ -67,12 +67,12 @@ def test_huge_weights_prove_nothing_and_raise_nothing() -> None:
 
 def test_a_relu_is_spent_only_on_a_std_that_may_be_negative() -> None:
     domain = small_domain(1, 2)
-    for readout, expected in (
-        (PlainReadout(nomu_network(1, 2)), L_MIN),
-        (PlainReadout(ensemble_network(1, 2)), 0.0),
+    for posterior, expected in (
+        (PlainPosterior(nomu_network(1, 2)), L_MIN),
+        (PlainPosterior(ensemble_network(1, 2)), 0.0),
     ):
-        _, monitor = case(readout, None, domain)  # type: ignore[arg-type]
-        plane = PlainPlane(readout, domain, Sequence(OPTIONS, monitor))
+        _, monitor = case(posterior, None, domain)  # type: ignore[arg-type]
+        plane = PlainPlane(posterior, domain, Sequence(OPTIONS, monitor))
         assert plane.floor == pytest.approx(expected, abs=1e-9)
         assert plane.floor >= 0.0
     builder = GraphBuilder(2)

@@ -12,27 +12,27 @@ from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.scores.problem import HeadProblem, answer
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.posteriors.readouts import MembersReadout, Readout
+from nnbo_mip.scores.posteriors.compiled import MembersPosterior, Posterior
 from nnbo_mip.space.domain import Domain
 from tests.exact.heads.random_heads import head_of
 from tests.exact.heads.sequence_cases import (
-    clip_readout,
-    mad_readout,
-    members_readout,
+    clip_posterior,
+    mad_posterior,
+    members_posterior,
     small_domain,
-    smooth_readout,
+    smooth_posterior,
 )
 
 GAP = 1e-4
-READOUTS = {
-    "clip": (clip_readout, ("mean", "ucb", "lcb", "ei", "pi", "mes")),
-    "smooth": (smooth_readout, ("ucb", "ei", "pi", "mes")),
-    "mad": (mad_readout, ("ucb", "ei", "pi", "mes")),
-    "members": (members_readout, ("mean", "empirical ei", "empirical pi")),
+POSTERIORS = {
+    "clip": (clip_posterior, ("mean", "ucb", "lcb", "ei", "pi", "mes")),
+    "smooth": (smooth_posterior, ("ucb", "ei", "pi", "mes")),
+    "mad": (mad_posterior, ("ucb", "ei", "pi", "mes")),
+    "members": (members_posterior, ("mean", "empirical ei", "empirical pi")),
 }
 EASIER = (1, 9)
-"""Seeds of three inputs, the second with a row; 2 has four and a hole, and takes far longer."""
-NAMED = [(kind, name) for kind, (_, names) in READOUTS.items() for name in names]
+"""Seeds of three inputs, the second with a row; 2 has four and an exclusion, and takes long."""
+NAMED = [(kind, name) for kind, (_, names) in POSTERIORS.items() for name in names]
 CASES = [(kind, name, EASIER[number % 2]) for number, (kind, name) in enumerate(NAMED)]
 HARDER = [
     ("clip", "mes", 2),
@@ -44,13 +44,17 @@ HARDER = [
 
 
 def random_case(kind: str, name: str, seed: int) -> HeadProblem:
-    """Return a problem of three or four inputs, sometimes with a row or a hole."""
+    """Return a problem of three or four inputs, sometimes with a row or an exclusion."""
     rng = np.random.default_rng([seed, 77])
     inputs = int(rng.integers(3, 5))
-    readout: Readout = READOUTS[kind][0](seed, inputs)
+    posterior: Posterior = POSTERIORS[kind][0](seed, inputs)
     domain = small_domain(seed, inputs)
     points = domain.sample(500, rng)
-    means = readout.members(points) if isinstance(readout, MembersReadout) else readout.mean(points)
+    means = (
+        posterior.members(points)
+        if isinstance(posterior, MembersPosterior)
+        else posterior.mean(points)
+    )
     reach = float(means.max() - means.min())
     threshold = float(means.max()) + float(rng.choice([-0.2, 0.0, 0.1])) * reach
     extra = rng.integers(3)
@@ -59,8 +63,8 @@ def random_case(kind: str, name: str, seed: int) -> HeadProblem:
         middle = 0.5 * (domain.lower + domain.upper)
         domain = Domain(domain.lower, domain.upper, A=normal, b=normal @ middle)
     elif extra == 2:
-        domain = domain.away_from(points[readout.mean(points).argmax()][None, :], 0.15)
-    return HeadProblem(Objective(readout, head_of(name, threshold)), domain)
+        domain = domain.away_from(points[posterior.mean(points).argmax()][None, :], 0.15)
+    return HeadProblem(Objective(posterior, head_of(name, threshold)), domain)
 
 
 def check_agreement(kind: str, name: str, seed: int) -> None:

@@ -17,7 +17,7 @@ from nnbo_mip.scores.functions.entropy import MaxValueEntropy
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
-from tests.exact.heads.sequence_cases import case, clip_readout, small_domain
+from tests.exact.heads.sequence_cases import case, clip_posterior, small_domain
 
 DOMAIN = small_domain(1, 2)
 
@@ -46,7 +46,7 @@ def test_heads_are_named_as_acquisitions_are(head: Head, name: str) -> None:
 
 @pytest.mark.parametrize("threshold", [-5.0, 40.0])
 def test_scores_below_1e_12_are_answered_as_logarithms(threshold: float) -> None:
-    problem, monitor = case(clip_readout(1, 2), ExpectedImprovement(threshold), DOMAIN)
+    problem, monitor = case(clip_posterior(1, 2), ExpectedImprovement(threshold), DOMAIN)
     monitor.offer(DOMAIN.lower[None, :])
     logarithm = monitor.best_value
     monitor.tighten(logarithm + 0.01, "rigorous", Proof("test"))
@@ -69,7 +69,7 @@ def test_a_joint_proof_is_as_good_as_its_weakest_step() -> None:
 
 
 def test_steps_add_up() -> None:
-    problem, monitor = case(clip_readout(1, 2), LinearHead(), DOMAIN)
+    problem, monitor = case(clip_posterior(1, 2), LinearHead(), DOMAIN)
     monitor.offer(DOMAIN.lower[None, :])
     monitor.tighten(monitor.best_value + 1.0, "solver", Proof("test"))
     steps = [
@@ -91,7 +91,7 @@ def test_steps_add_up() -> None:
 
 
 def test_an_empty_space_has_no_gap() -> None:
-    problem, monitor = case(clip_readout(1, 2), ExpectedImprovement(0.0), DOMAIN)
+    problem, monitor = case(clip_posterior(1, 2), ExpectedImprovement(0.0), DOMAIN)
     empty = Step({"mean": 1.0}, SearchResult(bound=-math.inf, kind="rigorous"))
     assert empty.is_empty
     assert not step().is_empty
@@ -101,7 +101,7 @@ def test_an_empty_space_has_no_gap() -> None:
 
 
 def test_without_a_proof_the_bound_is_infinite() -> None:
-    problem, monitor = case(clip_readout(1, 2), ExpectedImprovement(0.0), DOMAIN)
+    problem, monitor = case(clip_posterior(1, 2), ExpectedImprovement(0.0), DOMAIN)
     monitor.offer(DOMAIN.lower[None, :])
     result = assemble("way", problem, monitor, [])
     assert (result.status, result.kind, result.bound) == ("heuristic", "none", np.inf)

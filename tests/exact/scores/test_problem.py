@@ -17,7 +17,7 @@ from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.functions.probability import LogProbability, ProbabilityOfImprovement
 from nnbo_mip.scores.logarithms import LEAST_LOG
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.posteriors.readouts import MembersReadout, PlainReadout
+from nnbo_mip.scores.posteriors.compiled import MembersPosterior, PlainPosterior
 from nnbo_mip.space.domain import Domain
 
 BOX = Domain([-1.0], [1.0])
@@ -29,7 +29,7 @@ def line(names=("mean", "std")):
 
 
 def test_values_are_those_of_the_logarithm_and_translate_back():
-    problem = HeadProblem(Objective(PlainReadout(line()), ExpectedImprovement(0.5)), BOX)
+    problem = HeadProblem(Objective(PlainPosterior(line()), ExpectedImprovement(0.5)), BOX)
     assert problem.measure is Measure.LOGARITHM
     scores = ExpectedImprovement(0.5).score([-1.0, 0.5], [0.5, 1.25])
     assert np.allclose(problem.values([[-1.0], [0.5]]), np.log(scores), rtol=1e-13)
@@ -39,19 +39,19 @@ def test_values_are_those_of_the_logarithm_and_translate_back():
 
 
 def test_other_heads_are_searched_themselves():
-    problem = HeadProblem(Objective(PlainReadout(line()), LinearHead(1.0, 2.0)), BOX)
+    problem = HeadProblem(Objective(PlainPosterior(line()), LinearHead(1.0, 2.0)), BOX)
     assert problem.measure is Measure.NATURAL
     assert problem.value([0.5]) == 3.0
     assert problem.score_above(3.5) == 3.5
-    readout = MembersReadout(line(("mean", "member0")))
-    members = HeadProblem(Objective(readout, EmpiricalImprovement(0.5)), BOX)
+    posterior = MembersPosterior(line(("mean", "member0")))
+    members = HeadProblem(Objective(posterior, EmpiricalImprovement(0.5)), BOX)
     assert members.value([1.0]) == 1.0
 
 
 def test_hopeless_points_have_a_finite_value():
     sure = Network.from_layers([([[1.0], [0.0]], [0.0, 0.0])], ("mean", "std"))
     for head in (ExpectedImprovement(5.0), ProbabilityOfImprovement(5.0)):
-        problem = HeadProblem(Objective(PlainReadout(sure), head), BOX)
+        problem = HeadProblem(Objective(PlainPosterior(sure), head), BOX)
         monitor = Monitor(problem, 1e-4)
         monitor.offer(np.array([[0.5]]))
         assert monitor.best_value == LEAST_LOG
@@ -82,7 +82,7 @@ def test_log_probability_is_the_logarithm_of_the_probability():
 
 def test_a_space_of_another_dimension_is_refused():
     with pytest.raises(InputError, match="reads 1 inputs"):
-        HeadProblem(Objective(PlainReadout(line()), LinearHead()), Domain([0.0, 0.0], [1.0, 1.0]))
+        HeadProblem(Objective(PlainPosterior(line()), LinearHead()), Domain([0.0, 0.0], [1.0, 1.0]))
 
 
 def test_gaps_of_small_scores_are_shares_of_them():
@@ -92,6 +92,6 @@ def test_gaps_of_small_scores_are_shares_of_them():
     assert Measure.SCORE.closes(0.0, 0.9e-8, 1e-4)
     for value in (0.0, 1e-6, 0.3, 40.0):
         assert Measure.SCORE.closes(value, Measure.SCORE.cutoff(value, 1e-4), 1e-4)
-    readout = MembersReadout(line(("mean", "member0")))
-    members = HeadProblem(Objective(readout, EmpiricalImprovement(0.5)), BOX)
+    posterior = MembersPosterior(line(("mean", "member0")))
+    members = HeadProblem(Objective(posterior, EmpiricalImprovement(0.5)), BOX)
     assert members.measure is Measure.SCORE

@@ -9,7 +9,7 @@ import numpy as np
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.network.graph.tree_arrays import LEAF
-from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
+from nnbo_mip.scores.posteriors.trees import TreePosterior
 from nnbo_mip.space.domain import Domain
 
 
@@ -24,7 +24,7 @@ def awkward_thresholds(domain: Domain, j: int, rng: np.random.Generator) -> Floa
 
 def random_forest(
     domain: Domain, rng: np.random.Generator, n_trees: int = 4, depth: int = 3
-) -> TreeReadout:
+) -> TreePosterior:
     """Return trees whose thresholds are drawn from a few, so that many are equal."""
     pools = [awkward_thresholds(domain, j, rng) for j in range(domain.dimension)]
     rows: list[list[float]] = []
@@ -41,7 +41,7 @@ def random_forest(
         return index
 
     roots = [float(grow(depth)) for _ in range(n_trees)]
-    return TreeReadout(
+    return TreePosterior(
         np.array(rows),
         np.array(roots),
         float(domain.dimension),
@@ -50,20 +50,20 @@ def random_forest(
     )
 
 
-def representatives(readout: TreeReadout, domain: Domain) -> FloatArray:
+def representatives(posterior: TreePosterior, domain: Domain) -> FloatArray:
     """Return admissible points (n, d), one of every cell at least that is not cut by a row.
 
     Where rows cut cells of real coordinates, points on the rows are among them as well, but
     not one of each cell that is cut.
     """
-    trees, choices = readout.trees, []
+    trees, choices = posterior.trees, []
     for j in range(domain.dimension):
         grid = domain.grids[j]
         if grid is not None:
             choices.append(grid.value(np.arange(grid.count)))
             continue
         edges = trees.threshold[trees.feature == j]
-        faces = np.concatenate([domain.holes.lower[:, j], domain.holes.upper[:, j]])
+        faces = np.concatenate([domain.exclusions.lower[:, j], domain.exclusions.upper[:, j]])
         edges = np.concatenate([edges, faces, np.nextafter(faces, -np.inf)])
         around = [edges, np.nextafter(edges, np.inf), domain.lower[[j]], domain.upper[[j]]]
         choices.append(np.unique(np.concatenate(around)))
@@ -75,9 +75,9 @@ def representatives(readout: TreeReadout, domain: Domain) -> FloatArray:
 
 def best_score(problem: HeadProblem) -> float:
     """Return the largest value of what is searched at the representatives; -inf if none."""
-    readout = problem.readout
-    assert isinstance(readout, TreeReadout)
-    points = representatives(readout, problem.domain)
+    posterior = problem.posterior
+    assert isinstance(posterior, TreePosterior)
+    points = representatives(posterior, problem.domain)
     return float(problem.values(points).max()) if len(points) else -np.inf
 
 

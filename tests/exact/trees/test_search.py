@@ -23,7 +23,7 @@ from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.functions.noisy import AugmentedEI, QuantileImprovement
 from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
+from nnbo_mip.scores.posteriors.trees import TreePosterior
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.space.grid import Grid
 from tests.exact.trees.forests import best_score, random_forest, representatives
@@ -86,9 +86,9 @@ def maximized(problem: HeadProblem, method: str = "bab") -> tuple[float, float, 
 def test_the_maximum_is_that_of_all_cells(kind: str, seed: int) -> None:
     rng = np.random.default_rng([seed, KINDS.index(kind)])
     domain = domain_of(kind, rng)
-    readout = random_forest(domain, rng)
+    posterior = random_forest(domain, rng)
     for name, head in HEADS.items():
-        problem = HeadProblem(Objective(readout, head), domain)
+        problem = HeadProblem(Objective(posterior, head), domain)
         best = best_score(problem)
         value, bound, status, _ = maximized(problem)
         if status == "infeasible":
@@ -107,16 +107,16 @@ def test_the_maximum_is_that_of_all_cells(kind: str, seed: int) -> None:
 def test_bounds_of_boxes_hold_at_all_their_points(seed: int) -> None:
     rng = np.random.default_rng(seed)
     domain = domain_of("box", rng)
-    readout = random_forest(domain, rng, n_trees=5)
-    cells = TreeCells(readout.trees, domain)
-    points = representatives(readout, domain)
+    posterior = random_forest(domain, rng, n_trees=5)
+    cells = TreeCells(posterior.trees, domain)
+    points = representatives(posterior, domain)
     places = cells.cells_of(points)
     a = np.minimum(*(rng.integers(0, cells.last + 1, (2, 60, domain.dimension))))
     b = np.minimum(a + rng.integers(0, 5, a.shape), cells.last)
     a[:5] = b[:5]
     inside = ((places >= a[:, None]) & (places <= b[:, None])).all(axis=2)
     for name, head in HEADS.items():
-        problem = HeadProblem(Objective(readout, head), domain)
+        problem = HeadProblem(Objective(posterior, head), domain)
         values = problem.values(points)
         scores = TreeScores(problem, cells)
         for level in (-math.inf, float(np.median(values)), float(values.max())):
@@ -135,15 +135,15 @@ def test_bounds_of_boxes_hold_at_all_their_points(seed: int) -> None:
 def test_points_lie_in_the_cells_that_hold_them(kind: str) -> None:
     rng = np.random.default_rng(3)
     domain = domain_of(kind, rng)
-    readout = random_forest(domain, rng, n_trees=6)
-    cells = TreeCells(readout.trees, domain)
-    points = representatives(readout, domain)
+    posterior = random_forest(domain, rng, n_trees=6)
+    cells = TreeCells(posterior.trees, domain)
+    points = representatives(posterior, domain)
     places = cells.cells_of(points)
     for ends in (cells.closure, cells.floats):
         lower, upper = ends(places, places)
         assert ((lower <= points) & (points <= upper)).all()
     # A node sends a point where it sends its cell.
-    trees = readout.trees
+    trees = posterior.trees
     for node in np.flatnonzero(trees.feature >= 0):
         j = trees.feature[node]
         left = points[:, j] <= trees.threshold[node]
@@ -155,8 +155,8 @@ def test_points_lie_in_the_cells_that_hold_them(kind: str) -> None:
 def test_a_search_can_be_continued_box_by_box() -> None:
     rng = np.random.default_rng(8)
     domain = Domain([-1.0] * 3, [0.5] * 3)
-    readout = random_forest(domain, rng, n_trees=12, depth=4)
-    problem = HeadProblem(Objective(readout, HEADS["ucb"]), domain)
+    posterior = random_forest(domain, rng, n_trees=12, depth=4)
+    problem = HeadProblem(Objective(posterior, HEADS["ucb"]), domain)
     monitor = Monitor(problem, GAP)
     search, bounds = TreeSearch(problem, BoxOptions(), monitor), [math.inf]
     while len(search.frontier):
@@ -168,14 +168,14 @@ def test_a_search_can_be_continued_box_by_box() -> None:
 
 def test_an_empty_domain_is_infeasible() -> None:
     domain = Domain([-1.0], [1.0]).away_from([[0.0]], 1.5)
-    readout = random_forest(domain, np.random.default_rng(0))
-    assert maximized(HeadProblem(Objective(readout, HEADS["ei"]), domain))[2] == "infeasible"
+    posterior = random_forest(domain, np.random.default_rng(0))
+    assert maximized(HeadProblem(Objective(posterior, HEADS["ei"]), domain))[2] == "infeasible"
 
 
 def test_values_near_overflow_prove_nothing() -> None:
     nodes = np.array([[-1.0, 0.0, -1.0, -1.0, 1e200, 0.0]])
-    readout = TreeReadout(nodes, np.zeros(1), 1.0)
-    problem = HeadProblem(Objective(readout, HEADS["mean"]), Domain([-1.0], [1.0]))
+    posterior = TreePosterior(nodes, np.zeros(1), 1.0)
+    problem = HeadProblem(Objective(posterior, HEADS["mean"]), Domain([-1.0], [1.0]))
     value, bound, status, _ = maximized(problem)
     assert (bound, status) == (math.inf, "heuristic")
     assert value <= bound

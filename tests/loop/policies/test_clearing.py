@@ -28,9 +28,9 @@ class Nearest:
 
     def __call__(self, excluded: FloatArray | None, guess: FloatArray | None = None) -> Proposal:
         points = np.round(np.linspace(-1.0, 1.0, 201), 2)
-        holes = np.empty(0) if excluded is None else excluded[:, 0]
-        self.asked.append((tuple(holes.tolist()), None if guess is None else float(guess[0])))
-        gaps = np.abs(points[:, None] - holes[None, :]).min(axis=1, initial=np.inf)
+        exclusions = np.empty(0) if excluded is None else excluded[:, 0]
+        self.asked.append((tuple(exclusions.tolist()), None if guess is None else float(guess[0])))
+        gaps = np.abs(points[:, None] - exclusions[None, :]).min(axis=1, initial=np.inf)
         free = points[gaps >= AWAY - 1e-12]
         if not len(free):
             return proposal_at(None)

@@ -9,7 +9,7 @@ import torch
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.surrogates import Belief, Surrogate, create
-from nnbo_mip.surrogates.ensembles.certifiable import LEVELS, Pressure, pressure_of
+from nnbo_mip.surrogates.ensembles.certifiable import LEVELS, StabilityPenalty, penalty_of
 from nnbo_mip.surrogates.ensembles.stack import Stack
 from nnbo_mip.surrogates.ensembles.torch_stack import TorchStack
 from nnbo_mip.surrogates.ensembles.unit_layer import interval_bounds
@@ -116,28 +116,28 @@ def test_the_stability_reward_stabilizes() -> None:
     X, y = bumpy(80)
     make = create("deep_ensemble", n_members=3)
     plain, rewarded = (
-        replace(make, certifiable=Pressure(0.005, stability_reward=reward)).fit(X, y)
+        replace(make, certifiable=StabilityPenalty(0.005, stability_reward=reward)).fit(X, y)
         for reward in (0.0, 0.05)
     )
     assert unstable(rewarded) < unstable(plain)
 
 
 def test_a_pressure_is_a_level_or_an_object() -> None:
-    own = Pressure(0.1)
-    assert pressure_of(own) is own
-    assert pressure_of("off") is None
+    own = StabilityPenalty(0.1)
+    assert penalty_of(own) is own
+    assert penalty_of("off") is None
     for wrong in ("hard", None, 3):
         with pytest.raises(InputError, match="off, light, strong"):
-            pressure_of(wrong)
+            penalty_of(wrong)
     with pytest.raises(InputError, match="group_penalty"):
-        Pressure(-1.0)
+        StabilityPenalty(-1.0)
     with pytest.raises(InputError, match="pruned_below"):
-        Pressure(1.0, pruned_below=1.0)
+        StabilityPenalty(1.0, pruned_below=1.0)
 
 
 def test_uncertainty_is_widened_to_the_errors_at_the_data() -> None:
     X, y = bumpy(80)
-    narrow = Pressure(0.3)  # so hard that nothing but a constant is left
+    narrow = StabilityPenalty(0.3)  # so hard that nothing but a constant is left
     for surrogate in (FAMILIES[0], FAMILIES[2]):
         belief = replace(surrogate, certifiable=narrow).fit(X, y)
         errors = np.linalg.norm(belief.mean(X) - y)

@@ -267,9 +267,9 @@ def test_weight_penalty_is_a_sum_beside_the_sum_of_squares() -> None:
     belief = made.fit(X, y)
     stack, v = belief.stack, belief.units.values_inward(y)
     design = np.hstack([stack.hidden(X)[0], np.ones((len(X), 1))])
-    readout = np.append(stack.weights[-1][0, 0], stack.biases[-1][0, 0])
-    slope = design.T @ (design @ readout - v) + 0.5 * readout
-    assert np.abs(0.5 * readout).max() > 0.05
+    last_layer = np.append(stack.weights[-1][0, 0], stack.biases[-1][0, 0])
+    slope = design.T @ (design @ last_layer - v) + 0.5 * last_layer
+    assert np.abs(0.5 * last_layer).max() > 0.05
     np.testing.assert_allclose(slope, 0.0, atol=1e-5)
 
 

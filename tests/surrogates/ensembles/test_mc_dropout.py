@@ -253,7 +253,7 @@ def test_gradient_of_the_loss_is_its_slope() -> None:
 
 
 def test_weight_penalty_is_equalized_by_the_kept_share() -> None:
-    """The readout w is stationary in ``sum E (f - v)^2 + lambda (1 - p) w^2``, H being given.
+    """The last layer w is stationary in ``sum E (f - v)^2 + lambda (1 - p) w^2``, H being given.
 
     ``(H^T H + p / (1 - p) diag(H^T H)) w - H^T v = -lambda (1 - p) w``, with H the last hidden
     values and a column of ones that is not dropped. Observations are repeated so that the masks
@@ -265,9 +265,9 @@ def test_weight_penalty_is_equalized_by_the_kept_share() -> None:
     stack, v = replace(belief.stack, masks=None), belief.units.values_inward(y)
     H = np.hstack([stack.hidden(X)[0], np.ones((len(X), 1))])
     gram, dropped = H.T @ H, np.append(np.full(10, p / (1 - p)), 0.0)
-    readout = np.append(stack.weights[-1][0, 0], stack.biases[-1][0, 0])
-    slope = gram @ readout + dropped * np.diag(gram) * readout - H.T @ v
-    fitted_penalty = -(slope @ readout) / (readout @ readout)
+    last_layer = np.append(stack.weights[-1][0, 0], stack.biases[-1][0, 0])
+    slope = gram @ last_layer + dropped * np.diag(gram) * last_layer - H.T @ v
+    fitted_penalty = -(slope @ last_layer) / (last_layer @ last_layer)
     assert fitted_penalty == pytest.approx((1.0 - p) * strength, rel=0.1)
 
 

@@ -378,7 +378,7 @@ def untrained(surrogate: Nomu, d: int = 2) -> NomuTraining:
 
 
 def doubled(model: NomuTraining) -> NomuTraining:
-    """Move a model to float64 and its readouts away from zero, in place."""
+    """Move a model to float64 and its last layers away from zero, in place."""
     generator = torch.Generator().manual_seed(2)
     for parameter in model.parameters:
         moved = parameter.data.double()

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.exact.checking.heads.outputs import Drawn
+from nnbo_mip.exact.checking.heads.outputs import BoundedBoxes
 from nnbo_mip.exact.checking.heads.pieces import MOST_UNDECIDED, undecided
 from nnbo_mip.exact.checking.heads.scores import ScoreBounder
 from nnbo_mip.exact.checking.sweep import Boxes, Recheck, Sweep, Watch, halves, ignore, joined
@@ -78,13 +78,13 @@ class HeadRecheck(Sweep):
         return super().run(time_limit if self.fits else 0.0, watch)
 
     def _step(self, boxes: Boxes) -> Boxes | Recheck:
-        drawn = self.scores.draw(boxes.lower, boxes.upper)
-        excess = self.scores.excess(drawn, self.level)
+        bounded = self.scores.bound_outputs(boxes.lower, boxes.upper)
+        excess = self.scores.excess(bounded, self.level)
         # Not "largest >= 0": what is no number must stay open.
         still_open = ~(excess.max(axis=0) < 0.0)
         if not still_open.any():
             return boxes[still_open]
-        free = drawn.free
+        free = bounded.free
         boxes, excess = boxes[still_open], excess[:, still_open]
         worst = _worst_vertices(boxes, excess, free)
         higher = self._counterexample(boxes, worst)
@@ -92,9 +92,11 @@ class HeadRecheck(Sweep):
             return self.outcome("counterexample", higher)
         nearly = excess.max(axis=0) <= self.noise
         if self.scores.has_pieces and nearly.any():
-            settled = self._settled_exactly(drawn.select(still_open), nearly)
+            settled = self._settled_exactly(bounded.select(still_open), nearly)
             boxes, excess, worst = boxes[~settled], excess[:, ~settled], worst[:, ~settled]
-        outside, beside = self.beside_holes(boxes, worst, (boxes.upper - boxes.lower) / self.unit)
+        outside, beside = self.beside_exclusions(
+            boxes, worst, (boxes.upper - boxes.lower) / self.unit
+        )
         boxes, excess = boxes[outside], excess[:, outside]
         if not len(boxes):
             return beside
@@ -110,15 +112,15 @@ class HeadRecheck(Sweep):
         return counterexample(self.objective, self.domain, self.scores, self.level, points)
 
     def _settled_exactly(
-        self, drawn: Drawn, nearly: npt.NDArray[np.bool_]
+        self, bounded: BoundedBoxes, nearly: npt.NDArray[np.bool_]
     ) -> npt.NDArray[np.bool_]:
         """Return which of the boxes that rounding alone may leave open are settled without it."""
-        settled = np.zeros(drawn.count, dtype=bool)
-        for index in np.flatnonzero(nearly & (undecided(drawn) <= MOST_UNDECIDED)):
+        settled = np.zeros(bounded.count, dtype=bool)
+        for index in np.flatnonzero(nearly & (undecided(bounded) <= MOST_UNDECIDED)):
             if self.leaves == MOST_LEAVES:
                 break
             self.leaves += 1
-            one = drawn.select(np.arange(drawn.count) == index)
+            one = bounded.select(np.arange(bounded.count) == index)
             settled[index] = bool((self.scores.excess_of_pieces(one, self.level) < 0.0).all())
         return settled
 
@@ -126,11 +128,11 @@ class HeadRecheck(Sweep):
         """Return what rounding alone adds to the excess, as seen at a point."""
         if x is None or not self.scores.has_pieces:
             return 0.0
-        drawn = self.scores.draw(x[:, None], x[:, None])
-        rounded = float(self.scores.excess(drawn, self.level).max())
-        if not math.isfinite(rounded) or undecided(drawn)[0] > MOST_UNDECIDED:
+        bounded = self.scores.bound_outputs(x[:, None], x[:, None])
+        rounded = float(self.scores.excess(bounded, self.level).max())
+        if not math.isfinite(rounded) or undecided(bounded)[0] > MOST_UNDECIDED:
             return 0.0
-        exact = float(self.scores.excess_of_pieces(drawn, self.level).max())
+        exact = float(self.scores.excess_of_pieces(bounded, self.level).max())
         return ROUNDINGS * max(rounded - exact, 0.0)
 
     # -- halving ----------------------------------------------------------------------

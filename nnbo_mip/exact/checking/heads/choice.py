@@ -10,28 +10,28 @@ from nnbo_mip.exact.checking.heads.stds import std_bounder
 from nnbo_mip.scores.base.abstract import MomentHead
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.posteriors.gp_readout import GpReadout
-from nnbo_mip.scores.posteriors.readouts import MembersReadout
-from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
+from nnbo_mip.scores.posteriors.compiled import MembersPosterior
+from nnbo_mip.scores.posteriors.process import ProcessPosterior
+from nnbo_mip.scores.posteriors.trees import TreePosterior
 from nnbo_mip.space.domain import Domain
 
 
 def score_bounder(objective: Objective, domain: Domain) -> ScoreBounder | None:
     """Return what bounds the score of an objective; None where nothing is known about it."""
-    head, readout = objective.head, objective.readout
-    if isinstance(readout, TreeReadout):
-        forest = ForestScore(head, readout)
+    head, posterior = objective.head, objective.posterior
+    if isinstance(posterior, TreePosterior):
+        forest = ForestScore(head, posterior)
         known = isinstance(head, EmpiricalImprovement | MomentHead)
         return forest if known and forest.is_useful else None
     box = domain.lower, domain.upper
-    if isinstance(head, EmpiricalImprovement) and isinstance(readout, MembersReadout):
-        outputs = OutputBounder(readout.network, ("mean", *readout.names), *box)
+    if isinstance(head, EmpiricalImprovement) and isinstance(posterior, MembersPosterior):
+        outputs = OutputBounder(posterior.network, ("mean", *posterior.names), *box)
         return MemberScore(head, outputs) if outputs.is_useful else None
     if not isinstance(head, MomentHead):
         return None
-    if isinstance(readout, GpReadout):
-        return process_score(head, readout, domain)
-    stds = std_bounder(readout)
+    if isinstance(posterior, ProcessPosterior):
+        return process_score(head, posterior, domain)
+    stds = std_bounder(posterior)
     if stds is None:
         return None
     outputs = OutputBounder(stds.network, stds.outputs, *box)

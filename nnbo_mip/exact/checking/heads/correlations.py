@@ -30,7 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.scores.posteriors.gp_readout import GpReadout
+from nnbo_mip.scores.posteriors.process import ProcessPosterior
 
 UNIT = 2.0**-53
 
@@ -76,11 +76,11 @@ class Columns:
 
 
 class Correlations:
-    """The kernel of a readout over boxes inside ``lower <= x <= upper``.
+    """The kernel of a posterior over boxes inside ``lower <= x <= upper``.
 
     Parameters
     ----------
-    readout : GpReadout
+    posterior : ProcessPosterior
         Its kernel has a second moment: not matern with nu = 0.5.
     lower, upper : (d,) arrays
 
@@ -93,14 +93,14 @@ class Correlations:
     gram_error : float
         The same of correlations between observed points.
     own_error : float
-        The same of correlations as the readout itself computes them.
+        The same of correlations as the posterior itself computes them.
     """
 
-    def __init__(self, readout: GpReadout, lower: FloatArray, upper: FloatArray) -> None:
-        self.form, self.nu, self.mixture = readout.form, readout.nu, readout.mixture
-        self._read, self._length = readout, readout.length_scale
-        self._reach = readout.length_scale * readout.x_scale
-        m, d = self.mixture, readout.n_inputs
+    def __init__(self, posterior: ProcessPosterior, lower: FloatArray, upper: FloatArray) -> None:
+        self.form, self.nu, self.mixture = posterior.form, posterior.nu, posterior.mixture
+        self._read, self._length = posterior, posterior.length_scale
+        self._reach = posterior.length_scale * posterior.x_scale
+        m, d = self.mixture, posterior.n_inputs
         if self.form == "rbf":
             self.second, self.fourth, self._sixth = 1.0, 3.0, 15.0
         elif self.form == "matern":
@@ -109,10 +109,10 @@ class Correlations:
         else:
             self.second, self.fourth = 1.0, 3.0 * (m + 1.0) / m
             self._sixth = 15.0 * (m + 1.0) / m * ((m + 2.0) / m)
-        most = (np.maximum(np.abs(lower), np.abs(upper)) + np.abs(readout.x_center)) * 1.01
+        most = (np.maximum(np.abs(lower), np.abs(upper)) + np.abs(posterior.x_center)) * 1.01
         sizes = most / self._reach
-        powers_of_two = np.frexp(readout.x_scale)[0] == 0.5
-        moved = ~(powers_of_two & (readout.x_center == 0.0))
+        powers_of_two = np.frexp(posterior.x_scale)[0] == 0.5
+        moved = ~(powers_of_two & (posterior.x_center == 0.0))
         shift = 4.0 * UNIT * float(np.linalg.norm(np.where(moved, sizes, 0.0)))
         third = float(np.sqrt(self.second * self.fourth)) if self.is_twice_smooth else 0.0
         self.errors = (
@@ -121,7 +121,7 @@ class Correlations:
             (300.0 + 10.0 * d) * UNIT + 2.0 * third * shift,
         )
         self.gram_error = (40.0 + 4.0 * d) * UNIT
-        sizes = sizes + np.abs(readout.points / self._length).max(axis=0)
+        sizes = sizes + np.abs(posterior.points / self._length).max(axis=0)
         self.own_error = (64.0 + 4.0 * d) * UNIT + 16.0 * UNIT * float(np.linalg.norm(sizes))
 
     @property

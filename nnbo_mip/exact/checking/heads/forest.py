@@ -62,7 +62,7 @@ class ForestRecheck(Sweep):
         if len(rest):
             # The score is constant here: all that is left is whether a point is admissible.
             steep = (rest.upper - rest.lower) / self.unit
-            outside, beside = self.beside_holes(rest, middle, steep)
+            outside, beside = self.beside_exclusions(rest, middle, steep)
             parts.append(beside)
             rest = rest[outside]
             splittable = self.splittable(rest)

@@ -18,12 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.exact.checking.heads.outputs import Drawn
+from nnbo_mip.exact.checking.heads.outputs import BoundedBoxes
 from nnbo_mip.exact.checking.heads.scores import ScoreBounder, score_interval, share_ends
 from nnbo_mip.scores.base.abstract import Head, MomentHead, Shape
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
-from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
+from nnbo_mip.scores.posteriors.trees import TreePosterior
 
 UNIT = 2.0**-53
 ROOT_SHARE = 0.9
@@ -47,13 +47,13 @@ class Leaves:
         Where each tree begins.
     """
 
-    def __init__(self, readout: TreeReadout) -> None:
-        d, nodes = readout.n_inputs, readout.nodes
+    def __init__(self, posterior: TreePosterior) -> None:
+        d, nodes = posterior.n_inputs, posterior.nodes
         lows: list[FloatArray] = []
         highs: list[FloatArray] = []
         rows: list[int] = []
         starts: list[int] = []
-        for root in readout.roots:
+        for root in posterior.roots:
             starts.append(len(rows))
             waiting = [(int(root), np.full(d, -np.inf), np.full(d, np.inf))]
             while waiting:
@@ -70,7 +70,7 @@ class Leaves:
                 waiting += [(int(left), low, under), (int(right), over, high)]
         self.low, self.high = np.array(lows).T.copy(), np.array(highs).T.copy()
         self.value = nodes[rows, 4]
-        self.variance = nodes[rows, 5] if readout.is_total else np.zeros(len(rows))
+        self.variance = nodes[rows, 5] if posterior.is_total else np.zeros(len(rows))
         self.first = np.array(starts)
 
     def meeting(self, lower: FloatArray, upper: FloatArray) -> npt.NDArray[np.bool_]:
@@ -93,12 +93,12 @@ class ForestScore(ScoreBounder):
     ----------
     head : Head
         Of mean and std, or of members.
-    readout : TreeReadout
+    posterior : TreePosterior
     """
 
-    def __init__(self, head: Head, readout: TreeReadout) -> None:
-        self.head, self.leaves = head, Leaves(readout)
-        self._reach, self._count = readout.reach, len(self.leaves.first)
+    def __init__(self, head: Head, posterior: TreePosterior) -> None:
+        self.head, self.leaves = head, Leaves(posterior)
+        self._reach, self._count = posterior.reach, len(self.leaves.first)
         self._shares = share_ends(self._count)
         self._relative = 2.0 * (self._count + 4) * UNIT
         sizes = np.abs(self.leaves.value).max(), np.sqrt(self.leaves.variance.max())
@@ -147,14 +147,14 @@ class ForestScore(ScoreBounder):
         stds = self._reach * np.maximum(std - off, 0.0), self._reach * (std + off)
         return score_interval(self.head, (mean - error, mean + error), stds)
 
-    def draw(self, lower: FloatArray, upper: FloatArray) -> Drawn:
+    def bound_outputs(self, lower: FloatArray, upper: FloatArray) -> BoundedBoxes:
         """Take boxes (d, n) as they are."""
-        return Drawn(lower, upper, [], [])
+        return BoundedBoxes(lower, upper, [], [])
 
-    def excess(self, drawn: Drawn, level: float) -> FloatArray:
+    def excess(self, bounded: BoundedBoxes, level: float) -> FloatArray:
         """Return the same number at every vertex: the bound less the level."""
-        over = self.bound(drawn.lower, drawn.upper)[0] - level
-        return np.broadcast_to(over, (1 << len(drawn.free), drawn.count)).copy()
+        over = self.bound(bounded.lower, bounded.upper)[0] - level
+        return np.broadcast_to(over, (1 << len(bounded.free), bounded.count)).copy()
 
     def floats_per_box(self, free: int) -> int:
         """Size of the largest intermediate array, a box."""

@@ -3,7 +3,7 @@ r"""Whether a bound of a head follows from lines that no point of the image is b
 The lines are ``w_1 mean + w_2 y <= h``, w_1, w_2 >= 0, in one of two planes:
 
     y = std           for EI and log EI,
-    y = -relu(raw)    for PI and MES on a smooth readout, where the std is g(-y).
+    y = -relu(raw)    for PI and MES on a smooth posterior, where the std is g(-y).
 
 The scores rise in mean and y, and their sets {score <= level} are convex there (for ratios where
 the ratio of the level is not negative). The polygon that the lines leave is bounded from above
@@ -31,7 +31,7 @@ from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.logarithms import LEAST_LOG
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.posteriors.readouts import PlainReadout, SmoothReadout
+from nnbo_mip.scores.posteriors.compiled import PlainPosterior, SmoothPosterior
 from nnbo_mip.scores.storage import head_from_dict
 
 MOST_LINES = 200
@@ -126,7 +126,7 @@ def why_not_implied(objective: Objective, lines: list[ClaimedLine], raw: bool, l
         return "its lines are no lines with weights that are not negative."
     score = _corner_score(objective, raw, level)
     if score is None:
-        return "this head on this readout does not follow from lines."
+        return "this head on this posterior does not follow from lines."
     known = _with_axis(lines, raw)
     if not (any(one.first == 0.0 for one in known) and any(one.second == 0.0 for one in known)):
         return "its lines leave mean or std unbounded."
@@ -174,28 +174,28 @@ class _ImprovementAtCorner:
 @dataclass(frozen=True)
 class _RatioAtCorner:
     head: RatioHead
-    readout: SmoothReadout
+    posterior: SmoothPosterior
     ratio: float
 
     def is_below(self, corner: Corner, level: float) -> bool:
         """Whether ``mean - threshold < t g(-y)``, t the ratio of the level."""
         margin = _rounded_up(corner[0] - Fraction(self.head.threshold))
         r = max(-_rounded_up(corner[1]), 0.0)
-        std = float(self.readout.std_of(r)) * (1.0 - CURVE_ROUNDING)
+        std = float(self.posterior.std_of(r)) * (1.0 - CURVE_ROUNDING)
         return margin < self.ratio * std * (1.0 - CURVE_ROUNDING)
 
 
 def _corner_score(
     objective: Objective, raw: bool, level: float
 ) -> _ImprovementAtCorner | _RatioAtCorner | None:
-    head, readout = objective.head, objective.readout
+    head, posterior = objective.head, objective.posterior
     if isinstance(head, ExpectedImprovement) and not raw:
-        fits = isinstance(readout, PlainReadout | SmoothReadout)
+        fits = isinstance(posterior, PlainPosterior | SmoothPosterior)
         return _ImprovementAtCorner(head) if fits else None
-    if isinstance(head, RatioHead) and raw and isinstance(readout, SmoothReadout):
+    if isinstance(head, RatioHead) and raw and isinstance(posterior, SmoothPosterior):
         ratio = ExcessBounder(head, level).ratio
-        fits = readout.l_max > 0.0 and readout.factor >= 0.0 and readout.l_min >= 0.0
-        return _RatioAtCorner(head, readout, ratio) if fits and 0.0 <= ratio < math.inf else None
+        fits = posterior.l_max > 0.0 and posterior.factor >= 0.0 and posterior.l_min >= 0.0
+        return _RatioAtCorner(head, posterior, ratio) if fits and 0.0 <= ratio < math.inf else None
     return None
 
 

@@ -1,6 +1,6 @@
 """Checks of certificates of heads: nothing is believed that is not computed again.
 
-The head and the readout are those it names, its numbers fit each other, its point is admissible
+The head and the posterior are those it names, its numbers fit each other, its point is admissible
 and scores what it says. A certificate with sub-certificates follows from them (`implication`),
 and each of them is proven again; one without is proven again as it is (`reproof`).
 """
@@ -26,7 +26,7 @@ from nnbo_mip.exact.checking.reproof import Outcome
 from nnbo_mip.network.graph.fingerprint import fingerprint
 from nnbo_mip.scores.logarithms import LEAST_LOG
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.storage import head_from_dict, head_to_dict, network_of, readout_to_dict
+from nnbo_mip.scores.storage import head_from_dict, head_to_dict, network_of, posterior_to_dict
 from nnbo_mip.space.domain import Domain
 
 SUBS_SHARE = 0.8
@@ -79,7 +79,7 @@ def judge_head(certificate: Certificate, given: Objective, inquiry: Inquiry) -> 
     """
     try:
         head = head_from_dict(certificate.head)
-        objective = Objective(given.readout, head)
+        objective = Objective(given.posterior, head)
         mismatch = _mismatch(certificate, given, objective, inquiry.domain)
     except FileFormatError as error:
         return "refuted", f"the head in the certificate is not one: {error}"
@@ -111,12 +111,12 @@ def _mismatch(
     heads = (head_to_dict(given.head), head_to_dict(given.head.searched))
     if _text(certificate.head) not in map(_text, heads):
         return "the certificate is about another head: the numbers differ."
-    if _text(certificate.readout) != _text(readout_to_dict(given.readout)):
-        return "the certificate is about another readout: the numbers or matrices differ."
+    if _text(certificate.posterior) != _text(posterior_to_dict(given.posterior)):
+        return "the certificate is about another posterior: the numbers or matrices differ."
     whole = objective.fingerprint_in(certificate.version)
     if whole != certificate.objective_fingerprint:
         return "the certificate is about another objective: the fingerprints differ."
-    network = network_of(objective.readout)
+    network = network_of(objective.posterior)
     named = whole if network is None else fingerprint(network, certificate.version)
     if named != certificate.network_fingerprint:
         return "the certificate is about another network: the fingerprints differ."

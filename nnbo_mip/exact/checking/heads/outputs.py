@@ -31,7 +31,7 @@ RELATIVE = 2.0**-50
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class BoundedBoxes:
     """Boxes (d, B) with proven ends of all pre-activations and lines round all ReLUs."""
 
     lower: FloatArray
@@ -49,18 +49,18 @@ class Drawn:
         """Coordinates in which some box is wide; vertices are counted in these."""
         return np.flatnonzero((self.upper > self.lower).any(axis=1))
 
-    def select(self, mask: npt.NDArray[np.bool_]) -> Drawn:
+    def select(self, mask: npt.NDArray[np.bool_]) -> BoundedBoxes:
         """Return the boxes where `mask` (B,) holds."""
-        return Drawn(
+        return BoundedBoxes(
             self.lower[:, mask],
             self.upper[:, mask],
             [(low[:, mask], high[:, mask]) for low, high in self.ends],
             [_Lines(*(part[:, mask] for part in _parts(line))) for line in self.lines],
         )
 
-    def repeated(self, times: int) -> Drawn:
+    def repeated(self, times: int) -> BoundedBoxes:
         """Return every box so many times, one copy of all after the other."""
-        return Drawn(
+        return BoundedBoxes(
             np.tile(self.lower, times),
             np.tile(self.upper, times),
             [(np.tile(low, times), np.tile(high, times)) for low, high in self.ends],
@@ -79,14 +79,14 @@ class Summed(Protocol):
 
     def sums_at_vertices(
         self,
-        drawn: Drawn,
+        bounded: BoundedBoxes,
         weights: FloatArray,
         constants: FloatArray | float = 0.0,
         rounds: int = SLOPE_ROUNDS,
     ) -> FloatArray:
         """Return values (V, B) of affine functions above the sums."""
 
-    def largest(self, output: int, drawn: Drawn) -> FloatArray:
+    def largest(self, output: int, bounded: BoundedBoxes) -> FloatArray:
         """Return upper ends (B,) of one output."""
 
 
@@ -118,13 +118,13 @@ class OutputBounder(BoxBounder):
         """Whether the magnitudes stay far from overflow."""
         return bool(np.isfinite(self.errors).all() and self.errors.max(initial=0.0) < 1e100)
 
-    def draw(self, lower: FloatArray, upper: FloatArray) -> Drawn:
+    def bound_outputs(self, lower: FloatArray, upper: FloatArray) -> BoundedBoxes:
         """Bound the ReLUs over boxes (d, B)."""
-        return Drawn(lower, upper, *self._forward(lower, upper))
+        return BoundedBoxes(lower, upper, *self._forward(lower, upper))
 
     def sums_at_vertices(
         self,
-        drawn: Drawn,
+        bounded: BoundedBoxes,
         weights: FloatArray,
         constants: FloatArray | float = 0.0,
         rounds: int = SLOPE_ROUNDS,
@@ -133,34 +133,34 @@ class OutputBounder(BoxBounder):
 
         Parameters
         ----------
-        drawn : Drawn
+        bounded : BoundedBoxes
         weights : (m, B) array
         constants : (B,) array or float
             Added to the sum.
         rounds : int
             How often the lines of the ReLUs are bettered.
         """
-        base = np.broadcast_to(np.asarray(constants, dtype=np.float64), (drawn.count,))
-        lines = drawn.lines
+        base = np.broadcast_to(np.asarray(constants, dtype=np.float64), (bounded.count,))
+        lines = bounded.lines
         slopes, constant, adjoints = self._backwards(lines, weights)
-        largest = _largest(slopes, constant, drawn)
+        largest = _largest(slopes, constant, bounded)
         for _ in range(rounds if self.depth > 1 else min(rounds, 1)):
-            corners = np.where(slopes > 0.0, drawn.upper, drawn.lower)
-            lines = self._better_lines(lines, adjoints, drawn.ends, corners)
+            corners = np.where(slopes > 0.0, bounded.upper, bounded.lower)
+            lines = self._better_lines(lines, adjoints, bounded.ends, corners)
             new_slopes, new_constant, adjoints = self._backwards(lines, weights)
-            new_largest = _largest(new_slopes, new_constant, drawn)
+            new_largest = _largest(new_slopes, new_constant, bounded)
             better = new_largest < largest
             slopes = np.where(better, new_slopes, slopes)
             constant = np.where(better, new_constant, constant)
             largest = np.minimum(largest, new_largest)
         error = self._error(weights) + RELATIVE * (np.abs(base) + np.abs(constant))
-        return _at_vertices(slopes, constant + base + error, drawn)
+        return _at_vertices(slopes, constant + base + error, bounded)
 
-    def largest(self, output: int, drawn: Drawn) -> FloatArray:
+    def largest(self, output: int, bounded: BoundedBoxes) -> FloatArray:
         """Return upper ends (B,) of one output."""
-        weights = np.zeros((len(self.errors), drawn.count))
+        weights = np.zeros((len(self.errors), bounded.count))
         weights[output] = 1.0
-        return np.asarray(self.sums_at_vertices(drawn, weights, rounds=0).max(axis=0))
+        return np.asarray(self.sums_at_vertices(bounded, weights, rounds=0).max(axis=0))
 
     def _error(self, weights: FloatArray) -> FloatArray:
         return (1.0 + (len(weights) + 8.0) / OPERATIONS) * (self.errors @ np.abs(weights))
@@ -185,16 +185,18 @@ class OutputBounder(BoxBounder):
         return adjoints[0], constant, adjoints[1:]
 
 
-def _largest(slopes: FloatArray, constant: FloatArray, drawn: Drawn) -> FloatArray:
-    return np.asarray(constant + np.maximum(slopes * drawn.lower, slopes * drawn.upper).sum(axis=0))
+def _largest(slopes: FloatArray, constant: FloatArray, bounded: BoundedBoxes) -> FloatArray:
+    return np.asarray(
+        constant + np.maximum(slopes * bounded.lower, slopes * bounded.upper).sum(axis=0)
+    )
 
 
-def _at_vertices(slopes: FloatArray, constant: FloatArray, drawn: Drawn) -> FloatArray:
+def _at_vertices(slopes: FloatArray, constant: FloatArray, bounded: BoundedBoxes) -> FloatArray:
     """Return values (V, B) of planes; bit i of a vertex is the end of the i-th free coordinate."""
-    free = drawn.free
+    free = bounded.free
     fixed = np.setdiff1d(np.arange(len(slopes)), free)
-    values = (constant + (slopes[fixed] * drawn.lower[fixed]).sum(axis=0))[None, :]
+    values = (constant + (slopes[fixed] * bounded.lower[fixed]).sum(axis=0))[None, :]
     for j in free:
-        ends = slopes[j] * drawn.lower[j], slopes[j] * drawn.upper[j]
+        ends = slopes[j] * bounded.lower[j], slopes[j] * bounded.upper[j]
         values = np.concatenate([values + ends[0], values + ends[1]])
     return np.asarray(values)

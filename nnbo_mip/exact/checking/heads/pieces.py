@@ -13,16 +13,16 @@ import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.dyadic import Dyadic, ExactNetwork
-from nnbo_mip.exact.checking.heads.outputs import RELATIVE, Drawn
+from nnbo_mip.exact.checking.heads.outputs import RELATIVE, BoundedBoxes
 
 MOST_UNDECIDED = 6
 """Largest number of undecided ReLUs whose patterns are gone through."""
 
 
-def undecided(drawn: Drawn) -> FloatArray:
+def undecided(bounded: BoundedBoxes) -> FloatArray:
     """Return the number (B,) of ReLUs whose sign is not known on each box."""
-    count = np.zeros(drawn.count)
-    for low, high in drawn.ends:
+    count = np.zeros(bounded.count)
+    for low, high in bounded.ends:
         count += ((low < 0.0) & (high > 0.0)).sum(axis=0)
     return count
 
@@ -33,14 +33,14 @@ class ExactPieces:
     Parameters
     ----------
     network : ExactNetwork
-    drawn : Drawn
+    bounded : BoundedBoxes
         One box.
     """
 
-    def __init__(self, network: ExactNetwork, drawn: Drawn) -> None:
-        ends = [(low[:, 0], high[:, 0]) for low, high in drawn.ends]
+    def __init__(self, network: ExactNetwork, bounded: BoundedBoxes) -> None:
+        ends = [(low[:, 0], high[:, 0]) for low, high in bounded.ends]
         free = [(low < 0.0) & (high > 0.0) for low, high in ends]
-        vertices = Dyadic.of(_vertices(drawn))
+        vertices = Dyadic.of(_vertices(bounded))
         values = []
         for signs in product((False, True), repeat=int(sum(mask.sum() for mask in free))):
             switched = iter(signs)
@@ -54,9 +54,9 @@ class ExactPieces:
         patterns = len(values)
         self.errors = np.zeros(len(self._values))
         """(m,) zeros: there is no rounding but the last."""
-        self.drawn = Drawn(
-            np.repeat(drawn.lower, patterns, axis=1),
-            np.repeat(drawn.upper, patterns, axis=1),
+        self.bounded = BoundedBoxes(
+            np.repeat(bounded.lower, patterns, axis=1),
+            np.repeat(bounded.upper, patterns, axis=1),
             [],
             [],
         )
@@ -64,7 +64,7 @@ class ExactPieces:
 
     def sums_at_vertices(
         self,
-        drawn: Drawn,
+        bounded: BoundedBoxes,
         weights: FloatArray,
         constants: FloatArray | float = 0.0,
         rounds: int = 0,
@@ -76,17 +76,17 @@ class ExactPieces:
         size = np.einsum("mvb,mb->vb", np.abs(values), np.abs(weights)) + np.abs(constants)
         return np.asarray(total + RELATIVE * (len(weights) + 2) * size)
 
-    def largest(self, output: int, drawn: Drawn) -> FloatArray:
+    def largest(self, output: int, bounded: BoundedBoxes) -> FloatArray:
         """Return upper ends (B,) of one output."""
         values = self._values[output]
         return np.asarray((values + RELATIVE * np.abs(values)).max(axis=0))
 
 
-def _vertices(drawn: Drawn) -> FloatArray:
+def _vertices(bounded: BoundedBoxes) -> FloatArray:
     """Return the vertices (d + 1, V) of the only box, in `OutputBounder`'s order, over ones."""
-    points = drawn.lower[:, :1]
-    for j in drawn.free:
+    points = bounded.lower[:, :1]
+    for j in bounded.free:
         other = points.copy()
-        other[j] = drawn.upper[j, 0]
+        other[j] = bounded.upper[j, 0]
         points = np.hstack([points, other])
     return np.vstack([points, np.ones(points.shape[1])])

@@ -34,7 +34,7 @@ import numpy as np
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.heads.correlations import UNIT, Columns, Correlations, gamma
 from nnbo_mip.exact.checking.heads.projection import Projection
-from nnbo_mip.scores.posteriors.gp_readout import GpReadout
+from nnbo_mip.scores.posteriors.process import ProcessPosterior
 
 LEAST, LARGEST = 1e-60, 1e60
 """Numbers between these are read, so that nothing comes near underflow or overflow."""
@@ -106,11 +106,11 @@ class _Size:
 
 
 class Process:
-    """Expansions of one readout.
+    """Expansions of one posterior.
 
     Parameters
     ----------
-    readout : GpReadout
+    posterior : ProcessPosterior
     correlations : Correlations
         Over the boxes that matter.
 
@@ -124,17 +124,17 @@ class Process:
         ``reach sqrt(a)``, the largest possible std.
     """
 
-    def __init__(self, readout: GpReadout, correlations: Correlations) -> None:
-        self.readout, self.correlations = readout, correlations
-        self.is_useful = correlations.has_sane_scales and _has_sane_scales(readout)
+    def __init__(self, posterior: ProcessPosterior, correlations: Correlations) -> None:
+        self.posterior, self.correlations = posterior, correlations
+        self.is_useful = correlations.has_sane_scales and _has_sane_scales(posterior)
         if not self.is_useful:
             return
         with np.errstate(all="ignore"):
-            self.projection = Projection(readout, correlations)
+            self.projection = Projection(posterior, correlations)
         self.is_useful = self.projection.is_useful
-        self.norm = abs(readout.y_scale) * self.projection.norm * (1.0 + 1e-12) + TINY
-        self.top = readout.reach * float(np.sqrt(readout.amplitude)) * (1.0 + 4.0 * UNIT)
-        self._weight = float(np.abs(readout.weights).sum()) * (1.0 + 1e-12)
+        self.norm = abs(posterior.y_scale) * self.projection.norm * (1.0 + 1e-12) + TINY
+        self.top = posterior.reach * float(np.sqrt(posterior.amplitude)) * (1.0 + 4.0 * UNIT)
+        self._weight = float(np.abs(posterior.weights).sum()) * (1.0 + 1e-12)
 
     def expand(self, center: FloatArray, half: FloatArray) -> Expansion:
         """Return the expansions at the centers (d, B) of boxes of half widths (d, B)."""
@@ -165,7 +165,7 @@ class Process:
 
     def _mean(self, columns: Columns, size: _Size) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return value and slopes, second derivatives, and the error of all in the boxes."""
-        read = self.readout
+        read = self.posterior
         scale = read.y_scale * read.amplitude
         mean = scale * np.einsum("n,pnb->pb", read.weights, columns.taylor)
         bend = scale * columns.curved(read.weights[:, None])
@@ -179,7 +179,7 @@ class Process:
         self, columns: Columns, size: _Size
     ) -> tuple[FloatArray, tuple[FloatArray, FloatArray, FloatArray, FloatArray]]:
         """Return the combinations b, and products, their error, rho and the sizes of b."""
-        a, projection, kernel = self.readout.amplitude, self.projection, self.correlations
+        a, projection, kernel = self.posterior.amplitude, self.projection, self.correlations
         taylor, reach, rounding = columns.taylor, size.reach, projection.rounding
         solved = projection.inverse @ taylor * a
         b = projection.inverse.T @ solved
@@ -208,7 +208,7 @@ class Process:
         self, points: FloatArray
     ) -> tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]:
         """Return ends (n,) of mean and std at points (d, n), exact or of any float64 pass."""
-        read, a = self.readout, self.readout.amplitude
+        read, a = self.posterior, self.posterior.amplitude
         at = self.expand(points, np.zeros_like(points))
         projection, root = self.projection, float(np.sqrt(a))
         own = self.correlations.own_error + 2.0 * projection.rounding
@@ -229,7 +229,7 @@ def _lengths(columns: FloatArray) -> FloatArray:
     return np.asarray(np.sqrt(np.square(columns).sum(axis=1)))
 
 
-def _has_sane_scales(read: GpReadout) -> bool:
+def _has_sane_scales(read: ProcessPosterior) -> bool:
     """Whether nothing comes near overflow or underflow."""
     sizes = np.append(np.abs(np.diag(read.factor)), read.amplitude)
     others = np.concatenate([np.tril(read.factor).ravel(), read.weights, read.points.ravel()])

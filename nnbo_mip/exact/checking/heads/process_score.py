@@ -7,12 +7,12 @@ import numpy as np
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.heads.correlations import Correlations
 from nnbo_mip.exact.checking.heads.excess import ExcessBounder
-from nnbo_mip.exact.checking.heads.outputs import Drawn
+from nnbo_mip.exact.checking.heads.outputs import BoundedBoxes
 from nnbo_mip.exact.checking.heads.process import Process
 from nnbo_mip.exact.checking.heads.process_stds import AffineStd, ConvexStd, ProcessBounds
 from nnbo_mip.exact.checking.heads.scores import ScoreBounder, score_interval
 from nnbo_mip.scores.base.abstract import MomentHead
-from nnbo_mip.scores.posteriors.gp_readout import GpReadout
+from nnbo_mip.scores.posteriors.process import ProcessPosterior
 from nnbo_mip.space.domain import Domain
 
 
@@ -32,25 +32,25 @@ class ProcessScore(ScoreBounder):
     @property
     def unit(self) -> FloatArray:
         """The length-scales, in units of the inputs."""
-        read = self.process.readout
+        read = self.process.posterior
         return read.length_scale * read.x_scale
 
     def floats_per_box(self, free: int) -> int:
         """Size of the largest intermediate array, a box."""
-        read = self.process.readout
+        read = self.process.posterior
         return 5 * len(read.points) * (read.n_inputs + 1) + 8 * (1 << free)
 
-    def draw(self, lower: FloatArray, upper: FloatArray) -> Drawn:
+    def bound_outputs(self, lower: FloatArray, upper: FloatArray) -> BoundedBoxes:
         """Take boxes (d, B) as they are."""
-        return Drawn(lower, upper, [], [])
+        return BoundedBoxes(lower, upper, [], [])
 
-    def excess(self, drawn: Drawn, level: float) -> FloatArray:
+    def excess(self, bounded: BoundedBoxes, level: float) -> FloatArray:
         """Return the least of the excesses with the std below a cone and below a line."""
         if self._over is None or self._over.level != level:
             self._over = ExcessBounder(self.head, level)
-        over, shape = self._over, (1 << len(drawn.free), drawn.count)
+        over, shape = self._over, (1 << len(bounded.free), bounded.count)
         with np.errstate(all="ignore"):
-            bounds = self._bounds(drawn)
+            bounds = self._bounds(bounded)
             line = AffineStd(bounds)
             found = [over.at_vertices(bounds.mean, ConvexStd(bounds), shape)]
             found.append(over.at_vertices(bounds.mean, line, shape))
@@ -67,17 +67,19 @@ class ProcessScore(ScoreBounder):
             means, stds = self.process.ends(points.T)
         return score_interval(self.head, means, stds)
 
-    def _bounds(self, drawn: Drawn) -> ProcessBounds:
-        lower, upper = drawn.lower, drawn.upper
+    def _bounds(self, bounded: BoundedBoxes) -> ProcessBounds:
+        lower, upper = bounded.lower, bounded.upper
         center = np.where(lower == upper, lower, 0.5 * lower + 0.5 * upper)
         half = np.maximum(upper - center, center - lower)
-        return ProcessBounds(self.process, self.process.expand(center, half), drawn.free)
+        return ProcessBounds(self.process, self.process.expand(center, half), bounded.free)
 
 
-def process_score(head: MomentHead, readout: GpReadout, domain: Domain) -> ProcessScore | None:
+def process_score(
+    head: MomentHead, posterior: ProcessPosterior, domain: Domain
+) -> ProcessScore | None:
     """Return what bounds a head on a Gaussian process; None where its numbers forbid it."""
-    if readout.form == "matern" and readout.nu == 0.5:
+    if posterior.form == "matern" and posterior.nu == 0.5:
         return None
     with np.errstate(all="ignore"):
-        process = Process(readout, Correlations(readout, domain.lower, domain.upper))
+        process = Process(posterior, Correlations(posterior, domain.lower, domain.upper))
     return ProcessScore(head, process) if process.is_useful else None

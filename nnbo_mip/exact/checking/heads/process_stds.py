@@ -66,7 +66,7 @@ class ProcessBounds:
             rest = np.minimum(rest, self._largest(0.5 * at.mean_bend) + norm * at.remainders[2])
         values = at.mean[0] + rising + rest * (1.0 + RELATIVE) + at.mean_error
         flat = at.mean[0] + norm * at.remainders[0] * (1.0 + RELATIVE) + at.mean_error
-        center = self.process.readout.y_center
+        center = self.process.posterior.y_center
         flat = np.minimum(flat, center + norm + RELATIVE * (abs(center) + norm))
         return np.asarray(np.where(values.max(axis=0) <= flat, values, flat))
 

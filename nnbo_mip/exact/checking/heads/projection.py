@@ -1,7 +1,7 @@
 """The factor L of a Gaussian process, and what rounding may make of systems with it.
 
 What is bounded here are sizes: of L and its inverse, of the noise ``L L^T - a K`` (its least
-eigenvalue, by rows), and of the right hand sides that explain what the readout solves.
+eigenvalue, by rows), and of the right hand sides that explain what the posterior solves.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from scipy.linalg import solve_triangular
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.dyadic import Dyadic
 from nnbo_mip.exact.checking.heads.correlations import UNIT, Correlations, gamma
-from nnbo_mip.scores.posteriors.gp_readout import GpReadout
+from nnbo_mip.scores.posteriors.process import ProcessPosterior
 
 LARGEST_ERROR = 0.1
 """By more than so much the approximate inverse of L may not miss it."""
@@ -23,7 +23,7 @@ class Projection:
 
     Parameters
     ----------
-    readout : GpReadout
+    posterior : ProcessPosterior
         Of sane scales.
     correlations : Correlations
 
@@ -44,12 +44,12 @@ class Projection:
     norm : float
         ``sqrt(a) |f|``, rounded up; f the mean's element of the Hilbert space.
     own_error : float
-        Largest entry of the right hand side that explains the readout's whitened correlations.
+        Largest entry of the right hand side that explains the posterior's whitened correlations.
     """
 
-    def __init__(self, readout: GpReadout, correlations: Correlations) -> None:
-        a, weights = readout.amplitude, readout.weights
-        self.factor = np.tril(readout.factor)
+    def __init__(self, posterior: ProcessPosterior, correlations: Correlations) -> None:
+        a, weights = posterior.amplitude, posterior.weights
+        self.factor = np.tril(posterior.factor)
         self.count = n = len(self.factor)
         unit = np.eye(n)
         self.inverse = solve_triangular(self.factor, unit, lower=True, check_finite=False)

@@ -1,7 +1,7 @@
 r"""Claims about heads that are claims about a weighted sum of a network's outputs.
 
     a mean + b std + c <= level       where the std is an output, or b = 0
-    b std + c <= level                where the std is a smooth readout of r: r at most a number
+    b std + c <= level                where the std is a smooth curve of r: r at most a number
     PI, MES <= level                  mean - t std < threshold, t the ratio of the level, likewise
     empirical EI <= level             (1 / M) sum_k relu(f_k - threshold) <= level
 
@@ -29,21 +29,21 @@ from nnbo_mip.scores.base.abstract import RatioHead
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.posteriors.readouts import (
-    MembersReadout,
-    NetworkReadout,
-    PlainReadout,
-    SmoothReadout,
+from nnbo_mip.scores.posteriors.compiled import (
+    CompiledPosterior,
+    MembersPosterior,
+    PlainPosterior,
+    SmoothPosterior,
 )
 from nnbo_mip.space.domain import Domain
 
 UNIT = 2.0**-53
 
 CURVE_ROUNDING = 1e-14
-"""Relative error of a smooth readout."""
+"""Relative error of a smooth curve."""
 
 LOWERINGS = 40
-"""Doublings of a step of one rounding by which the argument of a readout is lowered."""
+"""Doublings of a step of one rounding by which the argument of a posterior is lowered."""
 
 RANGE_ROUNDING = 1e-6
 """Relative error of ranges of units, generously."""
@@ -59,25 +59,27 @@ class Reduced:
 
 def reduced(objective: Objective, domain: Domain, level: float) -> Reduced | None:
     """Return a claim about a network that implies ``score <= level``; None where there is none."""
-    head, readout = objective.head, objective.readout
-    if not isinstance(readout, NetworkReadout) or not math.isfinite(level):
+    head, posterior = objective.head, objective.posterior
+    if not isinstance(posterior, CompiledPosterior) or not math.isfinite(level):
         return None
-    is_plain = isinstance(readout, PlainReadout)
+    is_plain = isinstance(posterior, PlainPosterior)
     if isinstance(head, EmpiricalImprovement):
-        if isinstance(readout, MembersReadout) and head.kind == "ei":
-            return _of_members(readout, head, domain, level)
+        if isinstance(posterior, MembersPosterior) and head.kind == "ei":
+            return _of_members(posterior, head, domain, level)
     elif isinstance(head, LinearHead):
         if is_plain or head.std_weight == 0.0:
             sum_level = Fraction(level) - Fraction(head.constant)
             weights = {"mean": head.mean_weight, POSITIVE: head.std_weight}
-            return _of_sum(readout.network, weights, domain, sum_level, strict=False)
-        if isinstance(readout, SmoothReadout) and head.mean_weight == 0.0:
-            return _of_curve(readout, head, domain, level)
+            return _of_sum(posterior.network, weights, domain, sum_level, strict=False)
+        if isinstance(posterior, SmoothPosterior) and head.mean_weight == 0.0:
+            return _of_curve(posterior, head, domain, level)
     elif isinstance(head, RatioHead) and is_plain:
         ratio = ExcessBounder(head, level).ratio
         if math.isfinite(ratio):
             weights = {"mean": 1.0, POSITIVE: -ratio}
-            return _of_sum(readout.network, weights, domain, Fraction(head.threshold), strict=True)
+            return _of_sum(
+                posterior.network, weights, domain, Fraction(head.threshold), strict=True
+            )
     return None
 
 
@@ -111,22 +113,22 @@ def _of_network(
 
 
 def _of_curve(
-    readout: SmoothReadout, head: LinearHead, domain: Domain, level: float
+    posterior: SmoothPosterior, head: LinearHead, domain: Domain, level: float
 ) -> Reduced | None:
     """Reduce ``b g(r) + c <= level`` to ``r <= a number``, g rising."""
-    top = readout.factor * readout.l_max
-    if not (head.std_weight > 0.0 and top > 0.0 and readout.l_min >= 0.0):
+    top = posterior.factor * posterior.l_max
+    if not (head.std_weight > 0.0 and top > 0.0 and posterior.l_min >= 0.0):
         return None
     std = float((Fraction(level) - Fraction(head.constant)) / Fraction(head.std_weight))
     if not 0.0 < std < top:
         return None
-    r = -readout.l_max * math.log1p(-std / top) - readout.l_min
+    r = -posterior.l_max * math.log1p(-std / top) - posterior.l_min
     for doubling in range(LOWERINGS):
-        lowered = r - UNIT * 2.0**doubling * (abs(r) + readout.l_min + readout.l_max)
+        lowered = r - UNIT * 2.0**doubling * (abs(r) + posterior.l_min + posterior.l_max)
         if lowered < 0.0:
             return None
-        if float(readout.std_of(lowered)) * (1.0 + CURVE_ROUNDING) <= std * (1.0 - 4.0 * UNIT):
-            network = with_positive_part(readout.network, "relu_raw")
+        if float(posterior.std_of(lowered)) * (1.0 + CURVE_ROUNDING) <= std * (1.0 - 4.0 * UNIT):
+            network = with_positive_part(posterior.network, "relu_raw")
             weights = {POSITIVE: 1.0}
             return _of_network(network, weights, domain, Fraction(lowered), strict=False)
     return None
@@ -145,10 +147,10 @@ def _rounding_of_weights(network: Network, weights: Mapping[str, float], domain:
 
 
 def _of_members(
-    readout: MembersReadout, head: EmpiricalImprovement, domain: Domain, level: float
+    posterior: MembersPosterior, head: EmpiricalImprovement, domain: Domain, level: float
 ) -> Reduced:
-    network = readout.network
-    members = network.head.rows([network.output_index(name) for name in readout.names])
+    network = posterior.network
+    members = network.head.rows([network.output_index(name) for name in posterior.names])
     count = members.width
     layer = Affine(members.bias - head.threshold, members.terms)
     last = len(network.layers) + 1

@@ -156,8 +156,8 @@ def _reprove_emptiness(
 
 
 def _unknown(objective: Objective) -> str:
-    head, readout = type(objective.head).__name__, type(objective.readout).__name__
-    return f"nothing that was written for checking bounds a {head} on a {readout} like this one."
+    head, posterior = type(objective.head).__name__, type(objective.posterior).__name__
+    return f"nothing that was written for checking bounds a {head} on a {posterior} like this one."
 
 
 def _watch(

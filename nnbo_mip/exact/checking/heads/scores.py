@@ -12,7 +12,7 @@ import numpy as np
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.dyadic import ExactNetwork
 from nnbo_mip.exact.checking.heads.excess import ExcessBounder
-from nnbo_mip.exact.checking.heads.outputs import RELATIVE, Drawn, OutputBounder, Summed
+from nnbo_mip.exact.checking.heads.outputs import RELATIVE, BoundedBoxes, OutputBounder, Summed
 from nnbo_mip.exact.checking.heads.pieces import ExactPieces
 from nnbo_mip.exact.checking.heads.stds import CurveBounder, StdBounder, output_forms
 from nnbo_mip.scores.base.abstract import MomentHead
@@ -37,17 +37,17 @@ class ScoreBounder(abc.ABC):
         return None
 
     @abc.abstractmethod
-    def draw(self, lower: FloatArray, upper: FloatArray) -> Drawn:
+    def bound_outputs(self, lower: FloatArray, upper: FloatArray) -> BoundedBoxes:
         """Prepare the bounds over boxes (d, B)."""
 
     @abc.abstractmethod
-    def excess(self, drawn: Drawn, level: float) -> FloatArray:
+    def excess(self, bounded: BoundedBoxes, level: float) -> FloatArray:
         """Return a convex function at the vertices (V, B) of boxes: negative where score <= level.
 
         Infinite where nothing is known.
         """
 
-    def excess_of_pieces(self, drawn: Drawn, level: float) -> FloatArray:
+    def excess_of_pieces(self, bounded: BoundedBoxes, level: float) -> FloatArray:
         """Return the same (V, patterns) on one box, pattern by pattern, without rounding.
 
         Infinite here: a score that is not piecewise has no patterns.
@@ -69,18 +69,18 @@ class NetworkScore(ScoreBounder):
     bounder: OutputBounder
     has_pieces = True
 
-    def draw(self, lower: FloatArray, upper: FloatArray) -> Drawn:
+    def bound_outputs(self, lower: FloatArray, upper: FloatArray) -> BoundedBoxes:
         """Bound the ReLUs over boxes."""
-        return self.bounder.draw(lower, upper)
+        return self.bounder.bound_outputs(lower, upper)
 
-    def excess(self, drawn: Drawn, level: float) -> FloatArray:
+    def excess(self, bounded: BoundedBoxes, level: float) -> FloatArray:
         """Return the excess from bounds of sums of outputs."""
-        return self._excess(self.bounder, drawn, level)
+        return self._excess(self.bounder, bounded, level)
 
-    def excess_of_pieces(self, drawn: Drawn, level: float) -> FloatArray:
+    def excess_of_pieces(self, bounded: BoundedBoxes, level: float) -> FloatArray:
         """Return the same (V, patterns) on one box, pattern by pattern, without rounding."""
-        pieces = ExactPieces(self.exact, drawn)
-        return self._excess(pieces, pieces.drawn, level)
+        pieces = ExactPieces(self.exact, bounded)
+        return self._excess(pieces, pieces.bounded, level)
 
     @cached_property
     def exact(self) -> ExactNetwork:
@@ -88,7 +88,7 @@ class NetworkScore(ScoreBounder):
         return ExactNetwork(self.bounder.network)
 
     @abc.abstractmethod
-    def _excess(self, bounder: Summed, drawn: Drawn, level: float) -> FloatArray:
+    def _excess(self, bounder: Summed, bounded: BoundedBoxes, level: float) -> FloatArray:
         """Return the excess from sums of outputs."""
 
     def floats_per_box(self, free: int) -> int:
@@ -111,7 +111,7 @@ class MomentScore(NetworkScore):
         outputs = len(self.bounder.errors)
         return max(plain, outputs * max(self.bounder.floats_per_box, 1 << (free + 1)))
 
-    def _excess(self, bounder: Summed, drawn: Drawn, level: float) -> FloatArray:
+    def _excess(self, bounder: Summed, bounded: BoundedBoxes, level: float) -> FloatArray:
         """Return the excess of the head; see `excess`."""
         if self._over is None or self._over.level != level:
             self._over = ExcessBounder(self.head, level)
@@ -119,18 +119,18 @@ class MomentScore(NetworkScore):
         mean = None
         joint = isinstance(self.stds, CurveBounder) and not bounds.reads_mean_apart
         if not joint:
-            mean = bounder.sums_at_vertices(drawn, self._only_mean(drawn.count))
-        shape = (1 << len(drawn.free), drawn.count)
-        return bounds.at_vertices(mean, self.stds.bound(bounder, drawn), shape)
+            mean = bounder.sums_at_vertices(bounded, self._only_mean(bounded.count))
+        shape = (1 << len(bounded.free), bounded.count)
+        return bounds.at_vertices(mean, self.stds.bound(bounder, bounded), shape)
 
     def interval(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return ends of the scores."""
         at = points.T
-        drawn = self.bounder.draw(at, at)
-        weights = self._only_mean(drawn.count)
-        high = self.bounder.sums_at_vertices(drawn, weights)[0]
-        low = -self.bounder.sums_at_vertices(drawn, -weights)[0]
-        std = self.stds.bound(self.bounder, drawn)
+        bounded = self.bounder.bound_outputs(at, at)
+        weights = self._only_mean(bounded.count)
+        high = self.bounder.sums_at_vertices(bounded, weights)[0]
+        low = -self.bounder.sums_at_vertices(bounded, -weights)[0]
+        std = self.stds.bound(self.bounder, bounded)
         return score_interval(self.head, (low, high), (std.low, std.high))
 
     def _only_mean(self, count: int) -> FloatArray:
@@ -185,9 +185,9 @@ class MemberScore(NetworkScore):
         """Size of the largest intermediate array, a box."""
         return (self.count + 1) * max(self.bounder.floats_per_box, 1 << (free + 1))
 
-    def _excess(self, bounder: Summed, drawn: Drawn, level: float) -> FloatArray:
+    def _excess(self, bounder: Summed, bounded: BoundedBoxes, level: float) -> FloatArray:
         """Return the average of the members' excess, or that of the member which decides."""
-        middle, half = output_forms(bounder, drawn)
+        middle, half = output_forms(bounder, bounded)
         over = middle + half - self.head.threshold
         over = over + RELATIVE * (np.abs(middle) + half + abs(self.head.threshold))
         if self.head.kind == "ei":
@@ -213,7 +213,7 @@ class MemberScore(NetworkScore):
 
     def interval(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return ends of the scores."""
-        middle, half = output_forms(self.bounder, self.bounder.draw(points.T, points.T))
+        middle, half = output_forms(self.bounder, self.bounder.bound_outputs(points.T, points.T))
         low, high = (middle - half)[:, 0].T, (middle + half)[:, 0].T
         known = np.asarray(np.isfinite(np.hstack([low, high])).all(axis=1, keepdims=True))
         low, high = np.where(known, low, 0.0), np.where(known, high, 0.0)

@@ -1,8 +1,8 @@
 r"""The std over boxes: a convex function above it and a concave one below, at the vertices.
 
-*An output r, std = g(max(r, 0))*, g the identity or the smooth readout, which rises and is
-concave: a tangent above, a chord below. Lines can be summed with the mean before ReLUs are
-bounded, which is tighter than summing bounds (`joint_above`).
+*An output r, std = g(max(r, 0))*, g the identity or the curve of a `SmoothPosterior`,
+which rises and is concave: a tangent above, a chord below. Lines can be summed with the mean before
+ReLUs are bounded, which is tighter than summing bounds (`joint_above`).
 
 *A length, std^2 = |R psi|^2 + n^2*, psi outputs between L(x) and U(x), both affine. With
 M = (L + U) / 2 and H = (U - L) / 2,
@@ -25,19 +25,19 @@ from functools import cached_property, singledispatch
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.exact.checking.heads.outputs import RELATIVE, Drawn, Summed
+from nnbo_mip.exact.checking.heads.outputs import RELATIVE, BoundedBoxes, Summed
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.graph import Network
-from nnbo_mip.scores.posteriors.readouts import (
-    MembersReadout,
-    PlainReadout,
-    QuadraticReadout,
-    Readout,
-    SmoothReadout,
+from nnbo_mip.scores.posteriors.compiled import (
+    MembersPosterior,
+    PlainPosterior,
+    Posterior,
+    QuadraticPosterior,
+    SmoothPosterior,
 )
 
 CURVE_ROUNDING = 1e-14
-"""Relative error of the smooth readout, its slopes and the lines made of them."""
+"""Relative error of a smooth curve g, its slopes and the lines made of them."""
 
 POSITIVE = "positive_part"
 """Name of the output that is the positive part of the one that is read."""
@@ -78,45 +78,45 @@ class Std(abc.ABC):
 
 
 class StdBounder(abc.ABC):
-    """Makes bounds of the std of one readout."""
+    """Makes bounds of the std of one posterior."""
 
     network: Network
     outputs: tuple[str, ...]
     """What is read of `network`; the mean comes first."""
 
     @abc.abstractmethod
-    def bound(self, bounder: Summed, drawn: Drawn) -> Std:
+    def bound(self, bounder: Summed, bounded: BoundedBoxes) -> Std:
         """Bound the std over boxes."""
 
 
 @singledispatch
-def std_bounder(readout: Readout) -> StdBounder | None:
-    """Return what bounds the std of a readout; None where its kind or numbers are unknown."""
+def std_bounder(posterior: Posterior) -> StdBounder | None:
+    """Return what bounds the std of a posterior; None where its kind or numbers are unknown."""
     return None
 
 
 @std_bounder.register
-def _of_plain(readout: PlainReadout) -> StdBounder | None:
-    return CurveBounder(readout.network, "std", None)
+def _of_plain(posterior: PlainPosterior) -> StdBounder | None:
+    return CurveBounder(posterior.network, "std", None)
 
 
 @std_bounder.register
-def _of_smooth(readout: SmoothReadout) -> StdBounder | None:
-    fits = readout.l_max > 0.0 and readout.factor >= 0.0 and readout.l_min >= 0.0
-    return CurveBounder(readout.network, "relu_raw", readout) if fits else None
+def _of_smooth(posterior: SmoothPosterior) -> StdBounder | None:
+    fits = posterior.l_max > 0.0 and posterior.factor >= 0.0 and posterior.l_min >= 0.0
+    return CurveBounder(posterior.network, "relu_raw", posterior) if fits else None
 
 
 @std_bounder.register
-def _of_members(readout: MembersReadout) -> StdBounder | None:
-    count = len(readout.names)
+def _of_members(posterior: MembersPosterior) -> StdBounder | None:
+    count = len(posterior.names)
     root = (np.eye(count) - 1.0 / count) / np.sqrt(count)
-    unit = readout.variance_unit if readout.spread == "variance" else None
-    return LengthBounder(readout.network, readout.names, root, readout.noise, unit)
+    unit = posterior.variance_unit if posterior.spread == "variance" else None
+    return LengthBounder(posterior.network, posterior.names, root, posterior.noise, unit)
 
 
 @std_bounder.register
-def _of_features(readout: QuadraticReadout) -> StdBounder | None:
-    return LengthBounder(readout.network, readout.names, readout.root, readout.noise, None)
+def _of_features(posterior: QuadraticPosterior) -> StdBounder | None:
+    return LengthBounder(posterior.network, posterior.names, posterior.root, posterior.noise, None)
 
 
 def with_positive_part(network: Network, output: str) -> Network:
@@ -135,35 +135,35 @@ def with_positive_part(network: Network, output: str) -> Network:
 
 
 class CurveBounder(StdBounder):
-    """The std is the positive part of an output, or a smooth readout of it."""
+    """The std is the positive part of an output, or a smooth curve of it."""
 
-    def __init__(self, network: Network, output: str, curve: SmoothReadout | None) -> None:
+    def __init__(self, network: Network, output: str, curve: SmoothPosterior | None) -> None:
         self.network = with_positive_part(network, output)
         self.outputs = ("mean", POSITIVE)
         self.curve = curve
 
-    def bound(self, bounder: Summed, drawn: Drawn) -> CurveStd:
+    def bound(self, bounder: Summed, bounded: BoundedBoxes) -> CurveStd:
         """Bound the std over boxes."""
-        return CurveStd(self, bounder, drawn)
+        return CurveStd(self, bounder, bounded)
 
 
 class CurveStd(Std):
     """Lines round g."""
 
-    def __init__(self, made_by: CurveBounder, bounder: Summed, drawn: Drawn) -> None:
+    def __init__(self, made_by: CurveBounder, bounder: Summed, bounded: BoundedBoxes) -> None:
         self._curve, self._network = made_by.curve, made_by.network
-        self._bounder, self._drawn = bounder, drawn
+        self._bounder, self._bounded = bounder, bounded
 
     @cached_property
     def above(self) -> FloatArray:
         """Vertices of the upper line."""
-        ones = np.ones(self._drawn.count)
+        ones = np.ones(self._bounded.count)
         return self._summed(0.0 * ones, ones)
 
     @cached_property
     def below(self) -> FloatArray:
         """Vertices of the lower line."""
-        ones = np.ones(self._drawn.count)
+        ones = np.ones(self._bounded.count)
         return -self._summed(0.0 * ones, -ones)
 
     def joint_above(self, mean_weight: FloatArray, std_weight: FloatArray) -> FloatArray:
@@ -173,7 +173,7 @@ class CurveStd(Std):
     def _summed(self, mean_weight: FloatArray, std_weight: FloatArray) -> FloatArray:
         slope, constant = self._line_above(std_weight)
         weights = np.vstack([mean_weight, slope])
-        return self._bounder.sums_at_vertices(self._drawn, weights, constant)
+        return self._bounder.sums_at_vertices(self._bounded, weights, constant)
 
     def _line_above(self, weight: FloatArray) -> Sum:
         """Return slopes and constants (B,) of lines in r that are not below ``weight * g(r)``."""
@@ -192,10 +192,10 @@ class CurveStd(Std):
     def _tangent(self) -> Sum:
         """The tangent at the value of r in the middle, which is above g everywhere."""
         assert self._curve is not None
-        middle = (0.5 * self._drawn.lower + 0.5 * self._drawn.upper).T
+        middle = (0.5 * self._bounded.lower + 0.5 * self._bounded.upper).T
         r = np.maximum(self._network.evaluate(middle, POSITIVE), 0.0)
         slope, value = self._curve.slope_of(r), self._curve.std_of(r)
-        reach = np.maximum(self._bounder.largest(1, self._drawn), 0.0) + r
+        reach = np.maximum(self._bounder.largest(1, self._bounded), 0.0) + r
         return slope, value - slope * r + CURVE_ROUNDING * (np.abs(value) + slope * reach)
 
     @cached_property
@@ -212,10 +212,10 @@ class CurveStd(Std):
     @cached_property
     def _ends(self) -> tuple[FloatArray, FloatArray]:
         """Ends (B,) of r."""
-        ones = np.ones(self._drawn.count)
+        ones = np.ones(self._bounded.count)
         weights = np.vstack([0.0 * ones, ones])
-        high = self._bounder.sums_at_vertices(self._drawn, weights).max(axis=0)
-        low = -self._bounder.sums_at_vertices(self._drawn, -weights).max(axis=0)
+        high = self._bounder.sums_at_vertices(self._bounded, weights).max(axis=0)
+        low = -self._bounder.sums_at_vertices(self._bounded, -weights).max(axis=0)
         low = np.maximum(low, 0.0)
         return low, np.maximum(high, low)
 
@@ -254,18 +254,18 @@ class LengthBounder(StdBounder):
         largest = float(np.linalg.eigvalsh(gram)[-1]) if gram.size else 0.0
         self.norm = float(np.sqrt(max(largest, 0.0) * (1.0 + 1e-9) + rounding))
 
-    def bound(self, bounder: Summed, drawn: Drawn) -> LengthStd:
+    def bound(self, bounder: Summed, bounded: BoundedBoxes) -> LengthStd:
         """Bound the std over boxes."""
-        return LengthStd(self, bounder, drawn)
+        return LengthStd(self, bounder, bounded)
 
 
 class LengthStd(Std):
     """A convex function above a length and an affine one below it."""
 
-    def __init__(self, made_by: LengthBounder, bounder: Summed, drawn: Drawn) -> None:
+    def __init__(self, made_by: LengthBounder, bounder: Summed, bounded: BoundedBoxes) -> None:
         self._root, self._norm = made_by.root, made_by.norm
         self._noise, self._unit = made_by.noise, made_by.unit
-        middle, half = output_forms(bounder, drawn)
+        middle, half = output_forms(bounder, bounded)
         self._half = half
         count = self._root.shape[1]
         self._projected = np.tensordot(self._root, middle, axes=1)  # (r, V, B)
@@ -309,15 +309,15 @@ class LengthStd(Std):
         return np.asarray(value - 1e-14 * (np.abs(at * spread) + noise**2) / safe)
 
 
-def output_forms(bounder: Summed, drawn: Drawn) -> tuple[FloatArray, FloatArray]:
+def output_forms(bounder: Summed, bounded: BoundedBoxes) -> tuple[FloatArray, FloatArray]:
     """Return middle and half width (k, V, B), at the vertices, of all outputs but the first."""
     outputs = len(bounder.errors)
-    count, boxes = outputs - 1, drawn.count
+    count, boxes = outputs - 1, bounded.count
     weights = np.zeros((outputs, 2 * count * boxes))
     for o in range(count):
         weights[o + 1, 2 * o * boxes : (2 * o + 1) * boxes] = 1.0
         weights[o + 1, (2 * o + 1) * boxes : (2 * o + 2) * boxes] = -1.0
-    values = bounder.sums_at_vertices(drawn.repeated(2 * count), weights, rounds=0)
+    values = bounder.sums_at_vertices(bounded.repeated(2 * count), weights, rounds=0)
     split = values.reshape(len(values), count, 2, boxes)
     high, low = split[:, :, 0].swapaxes(0, 1), -split[:, :, 1].swapaxes(0, 1)
     middle = 0.5 * (low + high)

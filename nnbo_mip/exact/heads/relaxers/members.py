@@ -16,7 +16,7 @@ import numpy as np
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.bounds.compiled_relaxation import CompiledRelaxer
 from nnbo_mip.exact.bounds.planes import UNREACHABLE, Conditions, conditions
-from nnbo_mip.exact.bounds.relaxation import Planes
+from nnbo_mip.exact.bounds.relaxation import LinearBounds
 from nnbo_mip.exact.bounds.row_relaxation import Rows
 from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, gamma, rounding_model, shares_above
 from nnbo_mip.network.graph.affine import Affine
@@ -64,10 +64,14 @@ class ImprovementRelaxer:
         """Float64 values held for one box."""
         return self._relaxer.floats_per_box()
 
-    def bound(self, lower: FloatArray, upper: FloatArray, level: float, slope_steps: int) -> Planes:
+    def bound(
+        self, lower: FloatArray, upper: FloatArray, level: float, slope_steps: int
+    ) -> LinearBounds:
         """Bound the score from above over boxes (d, B) by affine functions."""
         planes = self._relaxer.bound(lower, upper, level, slope_steps)
-        return Planes(planes.slopes, planes.constant + self._margin, planes.bound + self._margin)
+        return LinearBounds(
+            planes.slopes, planes.constant + self._margin, planes.bound + self._margin
+        )
 
 
 class RisenRelaxer:
@@ -91,11 +95,13 @@ class RisenRelaxer:
         """Float64 values held for one box."""
         return self._rows.floats_per_box()
 
-    def bound(self, lower: FloatArray, upper: FloatArray, level: float, slope_steps: int) -> Planes:
+    def bound(
+        self, lower: FloatArray, upper: FloatArray, level: float, slope_steps: int
+    ) -> LinearBounds:
         """Bound the score from above over boxes (d, B) by affine functions."""
-        drawn = self._rows.draw(lower, upper)
-        count = drawn.at_center.shape[1]
-        ends = np.array([drawn.ends(output) for output in range(count)])
+        bounded = self._rows.bound_outputs(lower, upper)
+        count = bounded.at_center.shape[1]
+        ends = np.array([bounded.ends(output) for output in range(count)])
         low, high = (ends[:, side].T - self._threshold for side in (0, 1))
         crossing = (low < 0.0) & (high > 0.0)
         width = np.where(crossing, high - low, 1.0)
@@ -106,7 +112,7 @@ class RisenRelaxer:
         constants = (lines + rounding * sizes).sum(axis=1) / count + rounding * sizes.mean(axis=1)
         levels = np.full(lower.shape[1], level)
         nothing = np.zeros(lower.shape[1])
-        return self._rows.carry(drawn, nothing, slopes / count, constants, levels, slope_steps)
+        return self._rows.carry(bounded, nothing, slopes / count, constants, levels, slope_steps)
 
 
 class CountRelaxer:
@@ -132,12 +138,12 @@ class CountRelaxer:
         self, lower: FloatArray, upper: FloatArray, level: float, slope_steps: int
     ) -> Conditions:
         """Return conditions for shares above a level over boxes (d, B)."""
-        drawn = self._rows.draw(lower, upper)
-        batch, _, count = drawn.slopes.shape
-        reach = (np.abs(drawn.slopes) * drawn.radius.T[:, :, None]).sum(axis=1)
-        margin = drawn.at_center - self._threshold
-        sizes = np.abs(drawn.at_center) + abs(self._threshold) + reach + drawn.off
-        off = drawn.off + 4.0 * UNIT_ROUNDOFF * sizes
+        bounded = self._rows.bound_outputs(lower, upper)
+        batch, _, count = bounded.slopes.shape
+        reach = (np.abs(bounded.slopes) * bounded.radius.T[:, :, None]).sum(axis=1)
+        margin = bounded.at_center - self._threshold
+        sizes = np.abs(bounded.at_center) + abs(self._threshold) + reach + bounded.off
+        off = bounded.off + 4.0 * UNIT_ROUNDOFF * sizes
         low, high = margin - reach - off, margin + reach + off
         possible = high >= 0.0
         shares = shares_above(count)
@@ -150,7 +156,7 @@ class CountRelaxer:
         rows[boxes, chosen] = 1.0
         nothing = np.zeros(batch)
         limits = np.full(batch, self._threshold)
-        sums = self._rows.carry(drawn, nothing, rows, nothing, limits, slope_steps)
+        sums = self._rows.carry(bounded, nothing, rows, nothing, limits, slope_steps)
         allowed = int((shares <= level).sum()) - 1
         decisive = undecided[boxes, chosen] & (possible.sum(axis=1) == allowed + 1)
         # A member counts where it equals the threshold, so the limit lies below.

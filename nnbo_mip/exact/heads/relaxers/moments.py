@@ -48,11 +48,13 @@ class MomentRelaxer:
         self, lower: FloatArray, upper: FloatArray, level: float, slope_steps: int
     ) -> Conditions:
         """Return conditions for scores above a level over boxes (d, B)."""
-        drawn = self._rows.draw(lower, upper)
-        spread = self._spreads.spread(drawn)
+        bounded = self._rows.bound_outputs(lower, upper)
+        spread = self._spreads.spread(bounded)
         lines = level_lines(self.head, spread.low, spread.high, level)
         rows, constants = spread.above(lines.std_weight)
-        sums = self._rows.carry(drawn, lines.mean_weight, rows, constants, lines.limit, slope_steps)
+        sums = self._rows.carry(
+            bounded, lines.mean_weight, rows, constants, lines.limit, slope_steps
+        )
         scores = scores_below(self.head, lines, sums.bound, spread.low, spread.high)
         return conditions(sums, lines.limit, scores)
 

@@ -29,7 +29,7 @@ onto the rest of it, c the center and t = x - c,
 Where points are dense these slopes are as small as the std itself, and nothing else is of first
 order: amid points that a run has gathered round an optimum, boxes can be some hundred times wider.
 
-*Rounding.* The readout solves (L + dL) y' = k + dk with |dL| <= gamma |L| and |dk| <= a e, so
+*Rounding.* The posterior solves (L + dL) y' = k + dk with |dL| <= gamma |L| and |dk| <= a e, so
 that y' - y = L^-1 r with r = dk - dL y', of a norm that the computed inverse R and the size of
 R L - I bound: `off`. With g as computed, which need not be L^-T v, and q = v - L^T g,
 
@@ -49,11 +49,11 @@ from scipy.linalg import solve_triangular
 
 from nnbo_mip.core.arrays import BoolArray, FloatArray
 from nnbo_mip.exact.bounds.kernel_units import KernelUnits
-from nnbo_mip.exact.bounds.row_relaxation import Drawn
-from nnbo_mip.exact.bounds.unit_relaxation import DrawnUnits, UnitRows
+from nnbo_mip.exact.bounds.row_relaxation import OutputBounds
+from nnbo_mip.exact.bounds.unit_relaxation import UnitOutputBounds, UnitRows
 from nnbo_mip.exact.heads.relaxers.spreads import ROUNDING, Spread, SpreadRelaxer, Sum
 from nnbo_mip.exact.search.rounding import gamma
-from nnbo_mip.scores.posteriors.gp_readout import GpReadout
+from nnbo_mip.scores.posteriors.process import ProcessPosterior
 
 LEAST_STD = 1e-9
 """Tangents of the root are taken at no smaller share of the prior's std."""
@@ -118,7 +118,7 @@ class PosteriorPart(SpreadRelaxer):
 
     Parameters
     ----------
-    readout : GpReadout
+    posterior : ProcessPosterior
     units : KernelUnits
 
     Attributes
@@ -129,27 +129,27 @@ class PosteriorPart(SpreadRelaxer):
 
     outputs = ()
 
-    def __init__(self, readout: GpReadout, units: KernelUnits) -> None:
-        self._readout, self._units = readout, units
-        self.rows = UnitRows.of_posterior(units, readout)
-        factor, n = readout.factor, len(readout.points)
+    def __init__(self, posterior: ProcessPosterior, units: KernelUnits) -> None:
+        self._posterior, self._units = posterior, units
+        self.rows = UnitRows.of_posterior(units, posterior)
+        factor, n = posterior.factor, len(posterior.points)
         self._inverse = solve_triangular(factor, np.eye(n), lower=True, check_finite=False)
         with np.errstate(over="ignore", invalid="ignore"):
             self.why_not = self._measure()
 
-    def spread(self, drawn: Drawn) -> PosteriorSpread:
+    def spread(self, bounded: OutputBounds) -> PosteriorSpread:
         """Bound the std over boxes; see the module."""
-        assert isinstance(drawn, DrawnUnits)
-        a, reach, units = self._readout.amplitude, self._readout.reach, self._units
-        v = a * (drawn.forms.value @ self._inverse.T)
+        assert isinstance(bounded, UnitOutputBounds)
+        a, reach, units = self._posterior.amplitude, self._posterior.reach, self._units
+        v = a * (bounded.forms.value @ self._inverse.T)
         g = v @ self._inverse
         square = np.square(v).sum(axis=1)
         length = np.sqrt(square)
-        by_prior = np.sqrt(a) * units.changes(drawn.radius)[0]
-        moved = np.minimum(by_prior, self._moved(drawn))
+        by_prior = np.sqrt(a) * units.changes(bounded.radius)[0]
+        moved = np.minimum(by_prior, self._moved(bounded))
         missed, own_error = self._errors(v, g, moved)
         error = 2.0 * np.sqrt(a) * missed + ROUNDING * (a + square)
-        low_sum, high_sum = self._ends(drawn, a * g)
+        low_sum, high_sum = self._ends(bounded, a * g)
         top = a + square + error
         bottom = a + square - np.square(moved + self._center_error) - error
         most = top - 2.0 * low_sum
@@ -157,18 +157,18 @@ class PosteriorPart(SpreadRelaxer):
         off = self._center_error + ROUNDING * length
         at_most = np.sqrt(np.maximum(a - np.square(np.maximum(length - off, 0.0)), 0.0))
         at_least = np.sqrt(np.maximum(a - np.square(length + off), 0.0))
-        middle = a + square - 2.0 * a * (g * drawn.forms.value).sum(axis=1)
+        middle = a + square - 2.0 * a * (g * bounded.forms.value).sum(axis=1)
         own = error + 2.02 * a * (units.error + self._rounding) * np.abs(g).sum(axis=1)
         at_most = np.minimum(at_most, np.sqrt(np.maximum(middle + own, 0.0)))
         at_least = np.maximum(
             at_least, np.sqrt(np.maximum(middle - own - self._center_error**2, 0.0))
         )
-        by_prior = np.minimum(by_prior, self._by_slopes(drawn))
+        by_prior = np.minimum(by_prior, self._by_slopes(bounded))
         by_sums = np.sqrt(np.maximum(most, 0.0))
         high = np.minimum(np.minimum(by_sums, at_most + by_prior), np.sqrt(a))
         flat = high < FLAT * by_sums
         low = np.maximum(np.sqrt(np.maximum(least, 0.0)), at_least - by_prior)
-        # The readout's own variance lies a little off the exact one.
+        # The posterior's own variance lies a little off the exact one.
         high = np.sqrt(np.square(high) + own_error) * (1.0 + ROUNDING)
         low = np.sqrt(np.maximum(np.square(np.maximum(low, 0.0)) - own_error, 0.0))
         low = np.minimum(low * (1.0 - ROUNDING), high)
@@ -185,23 +185,25 @@ class PosteriorPart(SpreadRelaxer):
             max(reach, 1e-300),
         )
 
-    def _by_slopes(self, drawn: DrawnUnits) -> FloatArray:
+    def _by_slopes(self, bounded: UnitOutputBounds) -> FloatArray:
         """Bound |std - std(center)| (B,) to second order; infinite for kernels without one."""
-        units, a = self._units, self._readout.amplitude
-        rest = units.changes(drawn.radius)[1]
+        units, a = self._units, self._posterior.amplitude
+        rest = units.changes(bounded.radius)[1]
         if not np.isfinite(rest).all():
             return np.full(len(rest), np.inf)
-        steps = units.scaled(drawn.radius)
-        changes = drawn.forms.slope[:, :, None] * drawn.forms.along * drawn.radius.T[:, None, :]
+        steps = units.scaled(bounded.radius)
+        changes = (
+            bounded.forms.slope[:, :, None] * bounded.forms.along * bounded.radius.T[:, None, :]
+        )
         length = a * np.sqrt(np.square(self._inverse @ changes).sum(axis=1))
         prior = a * units.second_moment * np.square(steps)
         left = prior - np.square(np.maximum(length - self._slope_error * steps, 0.0))
         left = np.sqrt(np.maximum(left, 0.0) + 4.0 * self._rounding * prior)
         return np.asarray((left.sum(axis=1) + np.sqrt(a) * rest) * (1.0 + 1e-12))
 
-    def _moved(self, drawn: DrawnUnits) -> FloatArray:
+    def _moved(self, bounded: UnitOutputBounds) -> FloatArray:
         """Bound |y(x) - y(center)| (B,) by the correlations that change."""
-        a, forms = self._readout.amplitude, drawn.forms
+        a, forms = self._posterior.amplitude, bounded.forms
         up = forms.upper_value + np.abs(forms.upper_slope) * forms.reach - forms.value
         down = forms.value - forms.lower_value + np.abs(forms.lower_slope) * forms.reach
         changes = np.maximum(np.maximum(up, down), 0.0)
@@ -210,8 +212,8 @@ class PosteriorPart(SpreadRelaxer):
     def _errors(
         self, v: FloatArray, g: FloatArray, moved: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Bound |q|, and the error of the readout's own variance; both (B,)."""
-        factor, a = self._readout.factor, self._readout.amplitude
+        """Bound |q|, and the error of the posterior's own variance; both (B,)."""
+        factor, a = self._posterior.factor, self._posterior.amplitude
         sizes, rounding = np.abs(factor), self._rounding
         missed = np.sqrt(np.square(v - g @ factor).sum(axis=1))
         summands = np.abs(v) + np.abs(g) @ sizes
@@ -223,17 +225,17 @@ class PosteriorPart(SpreadRelaxer):
         error = 2.02 * error + 1.01 * self._off**2
         return missed, error + 2.0 * rounding * (a + (np.sqrt(a) + self._off) ** 2)
 
-    def _ends(self, drawn: DrawnUnits, toward: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _ends(self, bounded: UnitOutputBounds, toward: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Bound ``toward . h`` from below and from above over the boxes."""
-        direct = np.zeros((len(toward), drawn.center.shape[0]))
+        direct = np.zeros((len(toward), bounded.center.shape[0]))
         nothing, sizes = np.zeros(len(toward)), np.abs(toward)
-        high = self.rows.sums(drawn, toward, sizes, direct, nothing).bound
-        low = -self.rows.sums(drawn, -toward, sizes, direct, nothing).bound
+        high = self.rows.sums(bounded, toward, sizes, direct, nothing).bound
+        low = -self.rows.sums(bounded, -toward, sizes, direct, nothing).bound
         return low, high
 
     def _measure(self) -> str:
         """Bound the errors, and return why they are too large; empty where they are not."""
-        read, units, inverse = self._readout, self._units, self._inverse
+        read, units, inverse = self._posterior, self._units, self._inverse
         factor, a, n = read.factor, read.amplitude, len(read.points)
         sizes, root = np.abs(inverse), float(np.sqrt(a))
         product = sizes @ np.abs(factor)
@@ -266,7 +268,7 @@ class PosteriorPart(SpreadRelaxer):
 
     def _spare_noise(self, rounding: float) -> float:
         """Bound the least eigenvalue of L L^T - K from below."""
-        factor, a = self._readout.factor, self._readout.amplitude
+        factor, a = self._posterior.factor, self._posterior.amplitude
         excess = factor @ factor.T - a * self._units.gram
         error = rounding * (np.abs(factor) @ np.abs(factor.T)) + a * (self._units.error + rounding)
         diagonal = float((np.diag(excess) - np.diag(error)).min())

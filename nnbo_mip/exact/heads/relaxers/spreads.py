@@ -5,8 +5,8 @@ a sum of outputs that is at least ``w std`` on the box. The sum is relaxed toget
 mean, so that what they share cancels.
 
 *An output c, std = phi(max(c, 0))* (`LineSpread`): two lines round phi on the ends of c. phi is the
-identity, or the smooth readout, which rises and is concave: a tangent above, a chord below. As
-they rise, max(c, 0) may be replaced in them by the lines of a ReLU, above and below.
+identity, or the curve of a `SmoothPosterior`, which rises and is concave: a tangent above, a chord
+below. As they rise, max(c, 0) may be replaced in them by the lines of a ReLU, above and below.
 
 *std^2 = |R psi|^2 + noise^2* (`QuadraticSpread`), psi outputs. With psi_0 the middle of psi at
 the center of the box, v = R psi_0 and g = R^T v,
@@ -38,17 +38,17 @@ import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import UnsupportedError
-from nnbo_mip.exact.bounds.row_relaxation import Drawn
+from nnbo_mip.exact.bounds.row_relaxation import OutputBounds
 from nnbo_mip.exact.search.rounding import gamma
 from nnbo_mip.network.graph.graph import Network
-from nnbo_mip.scores.posteriors.readouts import (
-    MembersReadout,
-    PlainReadout,
-    QuadraticReadout,
-    Readout,
-    SmoothReadout,
+from nnbo_mip.scores.posteriors.compiled import (
+    MembersPosterior,
+    PlainPosterior,
+    Posterior,
+    QuadraticPosterior,
+    SmoothPosterior,
 )
-from nnbo_mip.scores.posteriors.tanh_readouts import TanhFeatures, TanhMembers
+from nnbo_mip.scores.posteriors.tanh import TanhFeatures, TanhMembers
 
 ROUNDING = 1e-14
 """Relative error of the few operations that make a line."""
@@ -80,16 +80,16 @@ class Spread(abc.ABC):
 
 
 class SpreadRelaxer(abc.ABC):
-    """Makes spreads of a readout."""
+    """Makes spreads of a posterior."""
 
     outputs: tuple[str, ...]
-    """The outputs of a network that are read; none where the rows are those of a readout."""
+    """The outputs of a network that are read; none where the rows are those of a posterior."""
 
     why_not: str = ""
     """Why nothing can be bounded after all, in a sentence; empty where something can."""
 
     @abc.abstractmethod
-    def spread(self, drawn: Drawn) -> Spread:
+    def spread(self, bounded: OutputBounds) -> Spread:
         """Bound the std over boxes."""
 
 
@@ -117,9 +117,9 @@ class PositivePart(SpreadRelaxer):
 
     outputs = ("std",)
 
-    def spread(self, drawn: Drawn) -> Spread:
+    def spread(self, bounded: OutputBounds) -> Spread:
         """Draw the lines of a ReLU."""
-        low, high = drawn.ends(0)
+        low, high = bounded.ends(0)
         slope, offset, flat = relu_lines(low, high)
         ends = np.maximum(low, 0.0), np.maximum(high, 0.0)
         return LineSpread(*ends, slope, offset, flat, np.zeros_like(low))
@@ -142,13 +142,13 @@ class SmoothPart(SpreadRelaxer):
 
     outputs = ("relu_raw",)
 
-    def __init__(self, readout: SmoothReadout) -> None:
-        self._readout = readout
-        self._is_positive = is_sum_of_units(readout.network, "relu_raw")
+    def __init__(self, posterior: SmoothPosterior) -> None:
+        self._posterior = posterior
+        self._is_positive = is_sum_of_units(posterior.network, "relu_raw")
 
-    def spread(self, drawn: Drawn) -> Spread:
+    def spread(self, bounded: OutputBounds) -> Spread:
         """Draw a tangent above and a chord below, of the lines of a ReLU."""
-        read, (low, high) = self._readout, drawn.ends(0)
+        read, (low, high) = self._posterior, bounded.ends(0)
         if self._is_positive:
             low = np.maximum(low, 0.0)
             high = np.maximum(high, low)
@@ -255,16 +255,16 @@ class QuadraticPart(SpreadRelaxer):
         largest = float(np.linalg.norm(gram, 2))
         self._norm = float(np.sqrt(largest * (1.0 + 1e-9) + rounding))
 
-    def spread(self, drawn: Drawn) -> Spread:
+    def spread(self, bounded: OutputBounds) -> Spread:
         """Bound the length; see the module."""
-        batch, d, m = drawn.slopes.shape
-        root, error = self._root, self._error(drawn)
-        v = drawn.at_center @ root
-        slopes = (drawn.slopes.reshape(batch * d, m) @ root).reshape(batch, d, -1)
+        batch, d, m = bounded.slopes.shape
+        root, error = self._root, self._error(bounded)
+        v = bounded.at_center @ root
+        slopes = (bounded.slopes.reshape(batch * d, m) @ root).reshape(batch, d, -1)
         products = np.abs(slopes @ slopes.transpose(0, 2, 1))
-        radius = drawn.radius.T
+        radius = bounded.radius.T
         linear = np.einsum("bi,bij,bj->b", radius, products, radius)
-        off = np.sqrt(np.square(drawn.off).sum(axis=1))
+        off = np.sqrt(np.square(bounded.off).sum(axis=1))
         reach = (np.sqrt(linear) + self._norm * off) * (1.0 + 1e-9) + error
         length = np.sqrt(np.square(v).sum(axis=1))
         low, high = np.maximum(length - reach, 0.0), length + reach
@@ -281,62 +281,64 @@ class QuadraticPart(SpreadRelaxer):
             self.unit,
         )
 
-    def _error(self, drawn: Drawn) -> float:
+    def _error(self, bounded: OutputBounds) -> float:
         """Bound the rounding of products with the root, and of the root itself."""
         r = self._root.shape[1]
-        sizes = drawn.magnitudes @ np.abs(self._root)
-        return float(gamma(8 * (len(drawn.magnitudes) + r + 8)) * np.linalg.norm(sizes)) + UNDERFLOW
+        sizes = bounded.magnitudes @ np.abs(self._root)
+        return (
+            float(gamma(8 * (len(bounded.magnitudes) + r + 8)) * np.linalg.norm(sizes)) + UNDERFLOW
+        )
 
 
 # -- by kind of posterior -------------------------------------------------------------
 
 
 @singledispatch
-def spread_relaxer(readout: Readout) -> SpreadRelaxer:
+def spread_relaxer(posterior: Posterior) -> SpreadRelaxer:
     """Return what bounds the std of a posterior; one more kind registers its own."""
-    raise UnsupportedError(no_spread(readout))
+    raise UnsupportedError(no_spread(posterior))
 
 
-def no_spread(readout: Readout) -> str:
+def no_spread(posterior: Posterior) -> str:
     """Return why the std of a posterior has no bounds, in a sentence; empty where it has."""
-    if spread_relaxer.dispatch(type(readout)) is not spread_relaxer.dispatch(object):
+    if spread_relaxer.dispatch(type(posterior)) is not spread_relaxer.dispatch(object):
         return ""
-    return f"the std of a {type(readout).__name__} has no bounds over boxes."
+    return f"the std of a {type(posterior).__name__} has no bounds over boxes."
 
 
 @spread_relaxer.register
-def _of_plain(readout: PlainReadout) -> SpreadRelaxer:
+def _of_plain(posterior: PlainPosterior) -> SpreadRelaxer:
     return PositivePart()
 
 
 @spread_relaxer.register
-def _of_smooth(readout: SmoothReadout) -> SpreadRelaxer:
-    return SmoothPart(readout)
+def _of_smooth(posterior: SmoothPosterior) -> SpreadRelaxer:
+    return SmoothPart(posterior)
 
 
 @spread_relaxer.register
-def _of_members(readout: MembersReadout) -> SpreadRelaxer:
-    return _about_the_mean(readout, readout.names, len(readout.names))
+def _of_members(posterior: MembersPosterior) -> SpreadRelaxer:
+    return _about_the_mean(posterior, posterior.names, len(posterior.names))
 
 
 @spread_relaxer.register
-def _of_tanh_members(readout: TanhMembers) -> SpreadRelaxer:
-    return _about_the_mean(readout, (), len(readout.offset) - 1)
+def _of_tanh_members(posterior: TanhMembers) -> SpreadRelaxer:
+    return _about_the_mean(posterior, (), len(posterior.offset) - 1)
 
 
 @spread_relaxer.register
-def _of_features(readout: QuadraticReadout) -> SpreadRelaxer:
-    return QuadraticPart(readout.names, readout.root, readout.noise, None)
+def _of_features(posterior: QuadraticPosterior) -> SpreadRelaxer:
+    return QuadraticPart(posterior.names, posterior.root, posterior.noise, None)
 
 
 @spread_relaxer.register
-def _of_tanh_features(readout: TanhFeatures) -> SpreadRelaxer:
-    return QuadraticPart((), readout.root, readout.noise, None)
+def _of_tanh_features(posterior: TanhFeatures) -> SpreadRelaxer:
+    return QuadraticPart((), posterior.root, posterior.noise, None)
 
 
 def _about_the_mean(
-    readout: MembersReadout | TanhMembers, names: tuple[str, ...], count: int
+    posterior: MembersPosterior | TanhMembers, names: tuple[str, ...], count: int
 ) -> QuadraticPart:
     root = (np.eye(count) - 1.0 / count) / np.sqrt(count)
-    unit = readout.variance_unit if readout.spread == "variance" else None
-    return QuadraticPart(names, root, readout.noise, unit)
+    unit = posterior.variance_unit if posterior.spread == "variance" else None
+    return QuadraticPart(names, root, posterior.noise, unit)

@@ -1,7 +1,7 @@
 r"""The probability of a class whose log-odds are normal, E logistic(f + s Z), s^2 = v.
 
     probit        logistic(f / sqrt(1 + pi v / 8)),   within 0.02
-    quadrature    the trapezoid rule over nine deviations to either side
+    quadrature    the trapezoid rule over nine standard deviations to either side
     Monte Carlo   the mean over given samples of f
 
 Probit answers with the logistic function of a ratio; E Phi(sqrt(pi/8) (f + s Z)) =

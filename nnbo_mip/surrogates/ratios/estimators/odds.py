@@ -16,7 +16,7 @@ import numpy.typing as npt
 from nnbo_mip.core.arrays import Array, FloatArray
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.network.graph.graph import Network
-from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, check_scale
+from nnbo_mip.surrogates.base.abstract import Belief, Capability, ValueGradient, check_scale
 from nnbo_mip.surrogates.ratios.estimators.labels import ratio_of_odds
 
 
@@ -32,14 +32,14 @@ class Odds(Belief):
     kind: ClassVar[str]
     """Its name in a file; a key of `nnbo_mip.surrogates.ratios.estimators.odds_kinds.KINDS`."""
 
-    def differentiate(self, X: npt.ArrayLike) -> Local:
+    def differentiate(self, X: npt.ArrayLike) -> ValueGradient:
         """Return the log-odds and their gradients; the std is zero."""
         if Capability.GRADIENT not in self.capabilities:
             raise self._lacks(Capability.GRADIENT)
         points = self.check_points(X)
         zeros = np.zeros(len(points))
         gradient = self.gradient(points)
-        return Local(self.mean(points), zeros, gradient, np.zeros_like(gradient))
+        return ValueGradient(self.mean(points), zeros, gradient, np.zeros_like(gradient))
 
     def gradient(self, points: FloatArray) -> FloatArray:
         """Return the gradients (n, d) of the log-odds at checked points."""
@@ -105,7 +105,7 @@ class RatioBelief(Belief):
         """Return the log-odds."""
         return self.odds
 
-    def differentiate(self, X: npt.ArrayLike) -> Local:
+    def differentiate(self, X: npt.ArrayLike) -> ValueGradient:
         """Return the log-odds and their gradients."""
         return self.odds.differentiate(self.check_points(X))
 

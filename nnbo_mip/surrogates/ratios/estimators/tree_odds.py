@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from nnbo_mip.core.arrays import Array, FloatArray
 from nnbo_mip.network.graph.tree_arrays import TreeArrays
-from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
+from nnbo_mip.scores.posteriors.trees import TreePosterior
 from nnbo_mip.surrogates.base.abstract import Capability
 from nnbo_mip.surrogates.ratios.estimators.odds import Odds
 
@@ -66,9 +66,9 @@ class TreeOdds(Odds):
             return super().ratio_for(X, share)
         return self.mean(X) / share
 
-    def posterior(self, members: bool = False) -> TreeReadout:
+    def posterior(self, members: bool = False) -> TreePosterior:
         """Return the trees, of which the mean is read."""
-        return TreeReadout(self.trees.nodes, self.trees.roots, self.trees.n_inputs, "between")
+        return TreePosterior(self.trees.nodes, self.trees.roots, self.trees.n_inputs, "between")
 
     def to_arrays(self) -> dict[str, Array]:
         """Return plain arrays."""

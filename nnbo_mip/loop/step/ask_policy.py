@@ -25,8 +25,8 @@ from nnbo_mip.loop.regions.regions import Extent
 from nnbo_mip.loop.settings.settings import Settings
 from nnbo_mip.loop.step.doubts import ONLY_CORNERS, are_corners
 from nnbo_mip.loop.step.learning import as_models_see, learned, seeded
-from nnbo_mip.loop.step.sample import Sample
 from nnbo_mip.loop.step.step import Step, StepInput
+from nnbo_mip.loop.step.training_set import TrainingSet
 from nnbo_mip.maximizers.base.proposal import Proposal
 from nnbo_mip.space.embedded.embedded_space import EmbeddedSpace
 from nnbo_mip.surrogates.base.abstract import Belief
@@ -34,7 +34,7 @@ from nnbo_mip.surrogates.base.abstract import Belief
 Asked = tuple[Event, Proposal | None]
 
 
-class Asking:
+class AskPolicy:
     """Makes the next ask of a run.
 
     Parameters
@@ -46,7 +46,7 @@ class Asking:
         self._settings = settings
         self._search = settings.search
         self._design: tuple[Stage, FloatArray] | None = None
-        self._belief: tuple[int, Sample, Belief] | None = None
+        self._belief: tuple[int, TrainingSet, Belief] | None = None
 
     def next(self, state: State, callback: ProgressCallback | None = None) -> Asked:
         """Return the event of the next ask, and the maximizer's own answer if there is one.
@@ -167,9 +167,9 @@ class Asking:
 
     # -- points that a model chooses ----------------------------------------------------
 
-    def _sample(self, state: State, stage: Stage) -> Sample:
+    def _sample(self, state: State, stage: Stage) -> TrainingSet:
         told = state.observations[stage.learns_from :]
-        return Sample.of(told, self._search.model().dimension, self._settings.sign)
+        return TrainingSet.of(told, self._search.model().dimension, self._settings.sign)
 
     def _extent(self, state: State, stage: Stage) -> Extent | None:
         """Return the region of a stage, of which points asked for before it are no part."""
@@ -184,7 +184,7 @@ class Asking:
         return self._settings.region.extent(Z, np.array(values), np.array(chosen, dtype=np.bool_))
 
     def _given(
-        self, state: State, stage: Stage, sample: Sample, starts: int, extent: Extent | None
+        self, state: State, stage: Stage, sample: TrainingSet, starts: int, extent: Extent | None
     ) -> StepInput:
         learned = state.pending
         if stage.forgets:
@@ -208,10 +208,10 @@ class Asking:
         fits = [one.fit_seconds for one in state.suggestions.values() if not one.is_initial]
         return fits[-1] if fits else 0.0
 
-    def _believed(self, told: int) -> Callable[[Sample], Belief]:
+    def _believed(self, told: int) -> Callable[[TrainingSet], Belief]:
         """Return what fits a belief to a sample alone; all asks between two tells share it."""
 
-        def fit(sample: Sample) -> Belief:
+        def fit(sample: TrainingSet) -> Belief:
             kept = self._belief
             if kept is not None and kept[0] == told and kept[1].equals(sample):
                 return kept[2]

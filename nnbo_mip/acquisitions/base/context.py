@@ -14,7 +14,7 @@ from nnbo_mip.surrogates.base.abstract import Belief, Capability
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class Context:
     """Checked data of one step.
 
     Parameters
@@ -41,7 +41,7 @@ class Evidence:
         y: npt.ArrayLike | None,
         noise: npt.ArrayLike | None,
         step: int,
-    ) -> Evidence:
+    ) -> Context:
         """Check what a caller passed."""
         points = None if X is None else belief.check_points(X)
         values = None if y is None else _numbers("y", y)
@@ -53,7 +53,7 @@ class Evidence:
                 "pass both of the same observations."
             )
         deviation = None if noise is None else _common_noise(noise)
-        return Evidence(points, values, deviation, check_count("step", step, least=0))
+        return Context(points, values, deviation, check_count("step", step, least=0))
 
     def incumbent(self, given: float | None, belief: Belief | None = None) -> float:
         """Return the incumbent that was given, or the largest y.
@@ -131,11 +131,11 @@ def _numbers(name: str, given: npt.ArrayLike) -> FloatArray:
 
 
 def _common_noise(given: npt.ArrayLike) -> float:
-    """Return the root mean square of deviations, one or one an observation."""
+    """Return the root mean square of standard deviations, one or one an observation."""
     values = _numbers("noise", np.ravel(np.asarray(given, dtype=object)).tolist())
     if not len(values) or (values < 0.0).any():
         raise InputError(
-            "noise must be one deviation >= 0, or one an observation; got "
+            "noise must be one standard deviation >= 0, or one an observation; got "
             f"{'none' if not len(values) else values.min()!r}; give it."
         )
     largest = float(values.max())

@@ -1,4 +1,4 @@
-"""Every readout with outputs that nobody would train: bounds hold, or the readout is refused."""
+"""Every posterior with outputs that nobody would train: bounds hold, or it is refused."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.posteriors.gp_readout import GpReadout
-from nnbo_mip.scores.posteriors.readouts import (
-    MembersReadout,
-    NetworkReadout,
-    PlainReadout,
-    QuadraticReadout,
-    SmoothReadout,
+from nnbo_mip.scores.posteriors.compiled import (
+    CompiledPosterior,
+    MembersPosterior,
+    PlainPosterior,
+    QuadraticPosterior,
+    SmoothPosterior,
 )
-from nnbo_mip.scores.posteriors.tanh_readouts import TanhFeatures, TanhMembers
-from nnbo_mip.scores.storage import HEADS, READOUTS
+from nnbo_mip.scores.posteriors.process import ProcessPosterior
+from nnbo_mip.scores.posteriors.tanh import TanhFeatures, TanhMembers
+from nnbo_mip.scores.storage import HEADS, POSTERIORS
 from tests.exact.heads.curved_cases import random_process, random_tanh
 from tests.exact.heads.random_heads import (
     MEMBER_HEADS,
@@ -64,7 +64,7 @@ def shifted(network, output, shift, sign=1.0):
 
 
 def adversarial(kind, rng, dimension=2):
-    """Return a readout whose outputs have any sign and size, which nothing ties to each other."""
+    """Return a posterior whose outputs have any sign and size, which nothing ties to each other."""
     widths = (5, 4)
     scale = float(rng.choice([1.0, 1.0, 1e-3, 1e3]))
     if kind in CURVES:
@@ -73,22 +73,22 @@ def adversarial(kind, rng, dimension=2):
         shift, sign = float(rng.choice([-3.0, -0.3, 0.0, 0.3])), float(rng.choice([-1.0, 1.0]))
         network = shifted(network, second, shift, sign)
         if kind == "plain":
-            return PlainReadout(network)
+            return PlainPosterior(network)
         l_min = float(rng.choice([0.0, 1e-3, 0.1]))
-        return SmoothReadout(network, l_min, float(rng.choice([0.05, 0.5, 2.0])), scale)
+        return SmoothPosterior(network, l_min, float(rng.choice([0.05, 0.5, 2.0])), scale)
     if kind == "members":  # their mean is not the output "mean"
         count = int(rng.integers(1, 5))
         names = ("mean", *(f"member{m}" for m in range(count)))
         spread, noise = str(rng.choice(["std", "variance"])), float(rng.choice([0.0, 0.2]))
         network = random_network(rng, dimension, widths, names)
-        return MembersReadout(network, spread, float(rng.choice([1.0, 0.1, 10.0])), noise)
+        return MembersPosterior(network, spread, float(rng.choice([1.0, 0.1, 10.0])), noise)
     if kind == "quadratic":
         count = int(rng.integers(1, 4))
         names = ("mean", *(f"feature{k}" for k in range(count)))
         root = scale * rng.normal(size=(int(rng.integers(1, 4)), count))
         root[0] *= float(rng.integers(2))  # of any rank
         network = random_network(rng, dimension, widths, names)
-        return QuadraticReadout(network, root, float(rng.choice([0.0, 0.2])))
+        return QuadraticPosterior(network, root, float(rng.choice([0.0, 0.2])))
     if kind.startswith("tanh"):
         made = random_tanh("features" if kind == "tanh features" else "std", rng, dimension)
         outer = made.outer.copy()
@@ -116,22 +116,22 @@ def attack(domain, rng):
     return domain.lower + shares * (domain.upper - domain.lower)
 
 
-def problem_on(readout, name, rng):
-    domain = domain_of("box", readout.n_inputs)
-    means = readout.mean(attack(domain, rng))
+def problem_on(posterior, name, rng):
+    domain = domain_of("box", posterior.n_inputs)
+    means = posterior.mean(attack(domain, rng))
     head = head_of(name, float(np.quantile(means, 0.9)))
-    return HeadProblem(Objective(readout, head), domain)
+    return HeadProblem(Objective(posterior, head), domain)
 
 
-@pytest.mark.parametrize("kind", READOUTS)
+@pytest.mark.parametrize("kind", POSTERIORS)
 def test_no_point_scores_above_the_bound(kind):
-    # Every readout there is: a new one has to be made above, or this fails.
+    # Every posterior there is: a new one has to be made above, or this fails.
     for seed in range(4):
         rng = np.random.default_rng([seed, *kind.encode()])
-        readout = adversarial(kind, rng)
-        assert type(readout) is READOUTS[kind]
+        posterior = adversarial(kind, rng)
+        assert type(posterior) is POSTERIORS[kind]
         for name in heads_on(kind):
-            problem = problem_on(readout, name, rng)
+            problem = problem_on(posterior, name, rng)
             for method in ("auto", "mip") if seed == 0 and kind in CURVES else ("bab",):
                 if Ways(problem).why_not(method):
                     continue
@@ -144,23 +144,23 @@ def test_no_point_scores_above_the_bound(kind):
                 assert result.value <= result.bound
 
 
-@pytest.mark.parametrize("kind", [kind for kind in READOUTS if kind != "trees"])
+@pytest.mark.parametrize("kind", [kind for kind in POSTERIORS if kind != "trees"])
 def test_no_box_is_bounded_below_its_points(kind):
     # A search that found the best point hides a bound that is too low: boxes do not.
     for seed in range(12):
         rng = np.random.default_rng([seed, 1, *kind.encode()])
-        readout = adversarial(kind, rng)
+        posterior = adversarial(kind, rng)
         for name in heads_on(kind):
-            problem = problem_on(readout, name, rng)
+            problem = problem_on(posterior, name, rng)
             assert violations(problem, Boxed(problem).relaxer, rng) == 0, (seed, name)
 
 
-def drawn_of(readout, relaxer, domain, boxes):
-    if isinstance(readout, NetworkReadout):
-        rows = RowRelaxer(readout.network, domain.lower, domain.upper, relaxer.outputs, "mean")
+def bounded_outputs(posterior, relaxer, domain, boxes):
+    if isinstance(posterior, CompiledPosterior):
+        rows = RowRelaxer(posterior.network, domain.lower, domain.upper, relaxer.outputs, "mean")
     else:
-        rows = UnitRows.of_tanh(TanhUnits(readout, domain), readout)
-    return rows.draw(*boxes)
+        rows = UnitRows.of_tanh(TanhUnits(posterior, domain), posterior)
+    return rows.bound_outputs(*boxes)
 
 
 @pytest.mark.parametrize(
@@ -170,16 +170,16 @@ def test_lines_of_the_std_enclose_it(kind):
     wide = 0
     for seed in range(50):
         rng = np.random.default_rng([seed, 2, *kind.encode()])
-        readout = adversarial(kind, rng)
-        domain = domain_of("box", readout.n_inputs)
+        posterior = adversarial(kind, rng)
+        domain = domain_of("box", posterior.n_inputs)
         boxes = small_boxes(domain, rng)
-        relaxer = spread_relaxer(readout)
-        drawn = drawn_of(readout, relaxer, domain, boxes)
-        spread = relaxer.spread(drawn)
+        relaxer = spread_relaxer(posterior)
+        bounded = bounded_outputs(posterior, relaxer, domain, boxes)
+        spread = relaxer.spread(bounded)
         points = samples(*boxes, rng)
-        flat = points.reshape(-1, readout.n_inputs)
-        std = readout.std(flat).reshape(points.shape[:2])
-        outputs = _outputs(readout, relaxer, flat).reshape(*points.shape[:2], -1)
+        flat = points.reshape(-1, posterior.n_inputs)
+        std = posterior.std(flat).reshape(points.shape[:2])
+        outputs = _outputs(posterior, relaxer, flat).reshape(*points.shape[:2], -1)
         slack = SLACK * (1.0 + std + np.abs(outputs).max(axis=2))
         assert (spread.low[:, None] <= std + slack).all()
         assert (spread.high[:, None] >= std - slack).all()
@@ -189,30 +189,30 @@ def test_lines_of_the_std_enclose_it(kind):
             scale = 1.0 + np.abs(rows).sum(axis=1)[:, None]
             assert (line >= weight * std - abs(weight) * slack - SLACK * scale).all(), weight
         if kind in CURVES:
-            low, high = drawn.ends(0)
+            low, high = bounded.ends(0)
             wide += int(((low < -0.01) & (high > 0.01)).sum())
     assert wide > 20 or kind not in CURVES  # boxes over which an output changes its sign
 
 
-def _outputs(readout, relaxer, points):
-    if isinstance(readout, NetworkReadout):
-        values = readout.network.evaluate(points)
-        return values[:, [readout.network.output_index(name) for name in relaxer.outputs]]
-    return readout.evaluate(points)[:, 1:]
+def _outputs(posterior, relaxer, points):
+    if isinstance(posterior, CompiledPosterior):
+        values = posterior.network.evaluate(points)
+        return values[:, [posterior.network.output_index(name) for name in relaxer.outputs]]
+    return posterior.evaluate(points)[:, 1:]
 
 
 @pytest.mark.parametrize("kind", ["plain", "smooth", "members", "quadratic"])
 def test_what_checks_make_of_the_std_encloses_it(kind):
     for seed in range(12):
         rng = np.random.default_rng([seed, 3, *kind.encode()])
-        readout = adversarial(kind, rng)
-        domain = domain_of("box", readout.n_inputs)
+        posterior = adversarial(kind, rng)
+        domain = domain_of("box", posterior.n_inputs)
         boxes = small_boxes(domain, rng)
-        stds = std_bounder(readout)
+        stds = std_bounder(posterior)
         outputs = OutputBounder(stds.network, stds.outputs, domain.lower, domain.upper)
-        std = stds.bound(outputs, outputs.draw(*boxes))
+        std = stds.bound(outputs, outputs.bound_outputs(*boxes))
         points = samples(*boxes, rng)
-        seen = readout.std(points.reshape(-1, readout.n_inputs)).reshape(points.shape[:2])
+        seen = posterior.std(points.reshape(-1, posterior.n_inputs)).reshape(points.shape[:2])
         slack = SLACK * (1.0 + np.abs(seen))
         assert (std.low[:, None] <= seen + slack).all()
         assert (std.high[:, None] >= seen - slack).all()
@@ -223,17 +223,17 @@ def test_a_box_that_a_check_settles_holds_no_higher_score(kind):
     settled = 0
     for seed in range(8):
         rng = np.random.default_rng([seed, 5, *kind.encode()])
-        readout = adversarial(kind, rng)
+        posterior = adversarial(kind, rng)
         for name in heads_on(kind):
-            problem = problem_on(readout, name, rng)
+            problem = problem_on(posterior, name, rng)
             bounder = score_bounder(problem.objective, problem.domain)
             boxes = small_boxes(problem.domain, rng)
             points = samples(*boxes, rng)
             scores = problem.objective.score(points.reshape(-1, 2)).reshape(points.shape[:2])
-            drawn = bounder.draw(*boxes)
+            bounded = bounder.bound_outputs(*boxes)
             for level in np.quantile(scores, [0.3, 0.8, 0.99]):
                 level = float(level) + 1e-6 * abs(float(level))
-                done = bounder.excess(drawn, level).max(axis=0) < 0.0
+                done = bounder.excess(bounded, level).max(axis=0) < 0.0
                 settled += int(done.sum())
                 slack = SLACK * (1.0 + np.abs(scores[done]))
                 assert (scores[done] <= level + slack).all(), (seed, name, level)
@@ -250,7 +250,7 @@ def test_checks_agree_with_the_bounds_and_refute_lower_ones(kind, name):
         made = {"requested_gap": 1e-2, "seed": 0, "seconds": 0.0}
         honest = certificate_of(problem, result, **made)
         head = problem.searched if result.score.startswith("log") else problem.head
-        objective = HeadProblem(Objective(problem.readout, head), problem.domain).objective
+        objective = HeadProblem(Objective(problem.posterior, head), problem.domain).objective
         assert not honest.check(objective, problem.domain, time_limit=5.0).refuted
         points = attack(problem.domain, rng)
         scores = objective.score(points)
@@ -284,7 +284,7 @@ def test_a_sum_of_units_is_known_and_nothing_else():
 
 
 def refused(kind):
-    """Return changes of a sound readout of a kind, none of which any bound would hold for."""
+    """Return changes of a sound posterior of a kind, none of which any bound would hold for."""
     nan, first = float("nan"), {"network": "a network"}
     made = adversarial(kind, np.random.default_rng(7))
     negative = {"noise": -0.1}
@@ -313,13 +313,13 @@ def refused(kind):
     return made, numbers
 
 
-@pytest.mark.parametrize("kind", READOUTS)
+@pytest.mark.parametrize("kind", POSTERIORS)
 def test_numbers_without_a_bound_are_refused(kind):
     made, wrong = refused(kind)
     for change in wrong:
         with pytest.raises((InputError, UnsupportedError), match=r"; .*"):
             replace(made, **change)
-    for name in inspect.signature(READOUTS[kind]).parameters:  # every number of a readout
+    for name in inspect.signature(POSTERIORS[kind]).parameters:  # every number of a posterior
         if isinstance(getattr(made, name), float):
             with pytest.raises(InputError):
                 replace(made, **{name: float("nan")})
@@ -329,12 +329,12 @@ def test_numbers_without_a_bound_are_refused(kind):
 def test_members_are_numbered(names):
     network = Network.from_layers([(np.ones((3, 1)), np.zeros(3))], names)
     with pytest.raises(InputError, match="member0, member1"):
-        MembersReadout(network)
+        MembersPosterior(network)
 
 
-@pytest.mark.parametrize("kind", READOUTS)
-def test_a_derived_readout_is_refused(kind):
-    class Derived(READOUTS[kind]):
+@pytest.mark.parametrize("kind", POSTERIORS)
+def test_a_derived_posterior_is_refused(kind):
+    class Derived(POSTERIORS[kind]):
         def std(self, X):
             return 2.0 * super().std(X)
 
@@ -351,13 +351,13 @@ def test_a_derived_head_is_refused(name):
             return 2.0 * super().score(*moments)
 
     head = Derived() if name == "LinearHead" else Derived(0.5)
-    readout = adversarial("plain", np.random.default_rng(9))
+    posterior = adversarial("plain", np.random.default_rng(9))
     with pytest.raises(UnsupportedError, match="derived"):
-        HeadProblem(Objective(readout, head), domain_of("box", 2))
+        HeadProblem(Objective(posterior, head), domain_of("box", 2))
 
 
 def test_the_kinds_are_all_there():
-    made = (PlainReadout, SmoothReadout, MembersReadout, QuadraticReadout)
-    assert set(made) | {TanhMembers, TanhFeatures, GpReadout} < set(READOUTS.values())
-    assert len(READOUTS) == 8
+    made = (PlainPosterior, SmoothPosterior, MembersPosterior, QuadraticPosterior)
+    assert set(made) | {TanhMembers, TanhFeatures, ProcessPosterior} < set(POSTERIORS.values())
+    assert len(POSTERIORS) == 8
     assert issubclass(HEADS["ExpectedImprovement"], ExpectedImprovement)

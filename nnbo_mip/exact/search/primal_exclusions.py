@@ -1,9 +1,9 @@
-"""The primal side beside holes: ways out of them, and boxes in which to climb on.
+"""The primal side beside exclusions: ways out of them, and boxes in which to climb on.
 
-Where the objective is largest in a hole, ascent ends there, and the best admissible point
-mostly lies on a face. A climber that ended in a hole is therefore moved out of all holes along
-each coordinate, and climbs on in a box round it that no hole meets; from where it stops, a box
-on the side of its slopes is the next one.
+Where the objective is largest in an exclusion, ascent ends there, and the best admissible point
+mostly lies on a face. A climber that ended in an exclusion is therefore moved out of all exclusions
+along each coordinate, and climbs on in a box round it that no exclusion meets; from where it stops,
+a box on the side of its slopes is the next one.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ ROUNDS = 5
 """Climbs, each in a new box."""
 
 MOST_TRAPS = 16
-"""Distinct points in holes, the highest ones, that ways out are looked for from."""
+"""Distinct points in exclusions, the highest ones, that ways out are looked for from."""
 
 MOST_CLIMBERS = 96
 
 DISTINCT = 1e-2
-"""Distance, as a share of the box, below which points in holes are taken for one."""
+"""Distance, as a share of the box, below which points in exclusions are taken for one."""
 
 Ascent = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 """Climbs from points (n, d) within boxes given by their ends (n, d)."""
@@ -36,7 +36,7 @@ Slopes = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 def climb_beside(
     domain: Domain, starts: FloatArray, ends: FloatArray, slopes: Slopes, ascend: Ascent
 ) -> FloatArray:
-    """Return points (n, d) outside all holes, found by climbing beside them.
+    """Return points (n, d) outside all exclusions, found by climbing beside them.
 
     Parameters
     ----------
@@ -44,13 +44,13 @@ def climb_beside(
     starts : (k, d) array
         Admissible points.
     ends : (n, d) array
-        Where ascent that ignores holes has led.
+        Where ascent that ignores exclusions has led.
     slopes, ascend : callables
         See `Slopes` and `Ascent`.
     """
-    trapped = domain.holes.contain(ends)
-    found = [ends[~trapped]]
-    climbers = np.concatenate([starts, _all_ways_out(domain, ends[trapped], slopes)])
+    excluded = domain.exclusions.contain(ends)
+    found = [ends[~excluded]]
+    climbers = np.concatenate([starts, _all_ways_out(domain, ends[excluded], slopes)])
     for _ in range(ROUNDS):
         values, gradients = slopes(climbers)
         best = np.argsort(-values, kind="stable")[:MOST_CLIMBERS]
@@ -63,25 +63,25 @@ def climb_beside(
 def boxes_beside(
     domain: Domain, points: FloatArray, slopes: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the ends (n, d) of boxes that no hole meets, round points outside all holes.
+    """Return the ends (n, d) of boxes that no exclusion meets, round points outside all exclusions.
 
-    Every hole costs a box what is beyond one of its faces, the nearest holes first: the face
-    with the least to gain beyond it along the slopes (n, d), and of those the one that takes
+    Every exclusion costs a box what is beyond one of its faces, the nearest exclusions first: the
+    face with the least to gain beyond it along the slopes (n, d), and of those the one that takes
     least of the box. Points need not lie on grids.
     """
-    holes = domain.holes
+    exclusions = domain.exclusions
     lower, upper = (np.tile(end, (len(points), 1)) for end in (domain.lower, domain.upper))
     width = np.where(domain.upper > domain.lower, domain.upper - domain.lower, 1.0)
     x = points[:, None, :]
-    distance = (np.maximum(holes.lower - x, x - holes.upper) / width).max(axis=2)
+    distance = (np.maximum(exclusions.lower - x, x - exclusions.upper) / width).max(axis=2)
     rows = np.arange(len(points))
-    for _ in range(len(holes)):
-        left = np.where(holes.meeting(lower, upper), distance, np.inf)
+    for _ in range(len(exclusions)):
+        left = np.where(exclusions.meeting(lower, upper), distance, np.inf)
         nearest = left.argmin(axis=1)
         cut = np.isfinite(left[rows, nearest])
         if not cut.any():
             break
-        below, above = holes.lower[nearest[cut]], holes.upper[nearest[cut]]
+        below, above = exclusions.lower[nearest[cut]], exclusions.upper[nearest[cut]]
         low, high, here = lower[cut], upper[cut], points[cut]
         sides = np.stack(
             [
@@ -103,14 +103,14 @@ def boxes_beside(
     return lower, upper
 
 
-def _all_ways_out(domain: Domain, trapped: FloatArray, slopes: Slopes) -> FloatArray:
-    """Move points (n, d) out of all holes along each coordinate, both ways: (p, d)."""
-    if not len(trapped):
-        return trapped
+def _all_ways_out(domain: Domain, excluded: FloatArray, slopes: Slopes) -> FloatArray:
+    """Move points (n, d) out of all exclusions along each coordinate, both ways: (p, d)."""
+    if not len(excluded):
+        return excluded
     width = np.where(domain.upper > domain.lower, domain.upper - domain.lower, 1.0)
     chosen: list[FloatArray] = []
-    for index in np.argsort(-slopes(trapped)[0], kind="stable"):
-        x = trapped[index]
+    for index in np.argsort(-slopes(excluded)[0], kind="stable"):
+        x = excluded[index]
         if all(np.abs((x - other) / width).max() > DISTINCT for other in chosen):
             chosen.append(x)
         if len(chosen) == MOST_TRAPS:
@@ -119,7 +119,7 @@ def _all_ways_out(domain: Domain, trapped: FloatArray, slopes: Slopes) -> FloatA
 
 
 def ways_out(domain: Domain, x: FloatArray) -> FloatArray:
-    """Move a point (d,) out of all holes along each coordinate, both ways: (p, d), p <= 2d."""
+    """Move a point (d,) out of all exclusions along each coordinate, both ways: (p, d), p <= 2d."""
     moved = [(j, value) for j in range(domain.dimension) for value in _exits(domain, x, j)]
     points = np.tile(x, (len(moved), 1))
     for point, (j, value) in zip(points, moved, strict=True):
@@ -128,12 +128,12 @@ def ways_out(domain: Domain, x: FloatArray) -> FloatArray:
 
 
 def _exits(domain: Domain, x: FloatArray, j: int) -> list[float]:
-    """Return the nearest values of x_j (d,) below and above at which x lies in no hole."""
-    holes, faces = domain.holes, domain.hole_faces
-    inside = (holes.lower < x) & (x < holes.upper)
+    """Return the nearest values of x_j (d,) below and above at which x lies in no exclusion."""
+    exclusions, faces = domain.exclusions, domain.exclusion_faces
+    inside = (exclusions.lower < x) & (x < exclusions.upper)
     inside[:, j] = True
     in_the_way = inside.all(axis=1)
-    low, high = holes.lower[in_the_way, j], holes.upper[in_the_way, j]
+    low, high = exclusions.lower[in_the_way, j], exclusions.upper[in_the_way, j]
     exits = []
     for ends, pick in ((faces.below, np.min), (faces.above, np.max)):
         value, ends_here = float(x[j]), ends[in_the_way, j]

@@ -1,4 +1,4 @@
-"""What holes leave of a domain, rows aside, as boxes that overlap on faces at most."""
+"""What exclusions leave of a domain, rows aside, as boxes that overlap on faces at most."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 MOST_BOXES = 200_000
 
 
-def hole_free_boxes(
+def exclusion_free_boxes(
     domain: Domain,
     lower: FloatArray | None = None,
     upper: FloatArray | None = None,
     most: int = MOST_BOXES,
 ) -> tuple[FloatArray, FloatArray, bool]:
-    """Cut boxes along the faces of holes until no hole meets them.
+    """Cut boxes along the faces of exclusions until no exclusion meets them.
 
     Parameters
     ----------
@@ -36,23 +36,23 @@ def hole_free_boxes(
         Boxes that `Domain.tighten` has shrunk. Where m boxes do not overlap, these overlap on
         faces of real coordinates at most.
     complete : bool
-        Whether every admissible point lies in one of them and none meets a hole.
+        Whether every admissible point lies in one of them and none meets an exclusion.
     """
     if lower is None or upper is None:
         lower, upper = domain.lower[None, :], domain.upper[None, :]
     lower, upper, feasible = domain.tighten(lower, upper)
     lower, upper = lower[feasible], upper[feasible]
     order = np.arange(domain.dimension)[None, :]
-    for number in range(len(domain.holes)):
+    for number in range(len(domain.exclusions)):
         if len(lower) > most:
             return lower, upper, False
         one = np.array([number])
-        holes = domain.holes[np.arange(len(domain.holes)) == number]
-        meets = holes.meeting(lower, upper)[:, 0]
+        exclusions = domain.exclusions[np.arange(len(domain.exclusions)) == number]
+        meets = exclusions.meeting(lower, upper)[:, 0]
         if not meets.any():
             continue
         count = int(meets.sum())
-        new_lower, new_upper, _ = domain.hole_faces.pieces(
+        new_lower, new_upper, _ = domain.exclusion_faces.pieces(
             lower[meets], upper[meets], np.repeat(one, count), np.repeat(order, count, axis=0)
         )
         new_lower, new_upper, feasible = domain.tighten(new_lower, new_upper)

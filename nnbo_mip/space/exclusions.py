@@ -1,7 +1,8 @@
-r"""`Holes`: open boxes that hold no admissible point.
+r"""`ExclusionBoxes`: open boxes that hold no admissible point.
 
-A point x lies in a hole when ``lower_j < x_j < upper_j`` in every coordinate j. The ends are
-float64 numbers and the comparison is exact, so that a point on a face is outside.
+A point x lies in such a box, an exclusion for short, when ``lower_j < x_j < upper_j`` in every
+coordinate j. The ends are float64 numbers and the comparison is exact, so that a point on a face is
+outside.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from nnbo_mip.core.arrays import BoolArray, FloatArray, as_floats, as_points, fr
 from nnbo_mip.core.errors import InputError
 
 COMPARISONS_AT_ONCE = 1 << 22
-"""Pairs of points and holes that are compared in one array."""
+"""Pairs of points and exclusions that are compared in one array."""
 
 MOST_COMPARED = 2000
-"""Holes up to which those that lie within another one are looked for: all pairs."""
+"""Exclusions up to which those that lie within another one are looked for: all pairs."""
 
 
 @dataclass(frozen=True, eq=False)
-class Holes:
+class ExclusionBoxes:
     """Open boxes ``lower < x < upper``.
 
     Parameters
@@ -38,28 +39,28 @@ class Holes:
         low, high = as_floats(self.lower, "lower"), as_floats(self.upper, "upper")
         if low.ndim != 2 or low.shape != high.shape:
             raise InputError(
-                "the ends of holes must have one shape (n, d), one row a hole; got "
-                f"{low.shape} and {high.shape}; pass both ends of every hole."
+                "the ends of exclusion boxes must have one shape (n, d), a row for each box; got "
+                f"{low.shape} and {high.shape}; pass both ends of every box."
             )
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
             raise InputError(
-                "the ends of holes must be finite; got nan or inf; end them outside the bounds "
-                "where they should not end."
+                "the ends of exclusion boxes must be finite; got nan or inf; put the ends outside "
+                "the bounds where a box should not end."
             )
         narrow = np.argwhere(low >= high)
         if narrow.size:
             i, j = narrow[0]
             raise InputError(
-                f"lower must be < upper in every coordinate of a hole; got [{low[i, j]}, "
-                f"{high[i, j]}] in coordinate {j} of hole {i}; an empty hole excludes nothing, "
-                "drop it."
+                f"lower must be < upper in every coordinate of an exclusion; got [{low[i, j]}, "
+                f"{high[i, j]}] in coordinate {j} of exclusion {i}; drop it, an empty box excludes "
+                "nothing."
             )
         object.__setattr__(self, "lower", frozen(low))
         object.__setattr__(self, "upper", frozen(high))
 
     @classmethod
-    def around(cls, points: npt.ArrayLike, eps: npt.ArrayLike, dimension: int) -> Holes:
-        """Return the holes ``(p - eps, p + eps)``, ends rounded outwards.
+    def around(cls, points: npt.ArrayLike, eps: npt.ArrayLike, dimension: int) -> ExclusionBoxes:
+        """Return the exclusions ``(p - eps, p + eps)``, ends rounded outwards.
 
         Parameters
         ----------
@@ -90,30 +91,30 @@ class Holes:
         )
 
     @classmethod
-    def none(cls, dimension: int) -> Holes:
-        """Return no holes."""
+    def none(cls, dimension: int) -> ExclusionBoxes:
+        """Return no exclusions."""
         return cls(np.empty((0, dimension)), np.empty((0, dimension)))
 
     def __len__(self) -> int:
         return len(self.lower)
 
-    def __getitem__(self, chosen: BoolArray) -> Holes:
-        """Return the holes that a mask (n,) chooses."""
-        return Holes(self.lower[chosen], self.upper[chosen])
+    def __getitem__(self, chosen: BoolArray) -> ExclusionBoxes:
+        """Return the exclusions that a mask (n,) chooses."""
+        return ExclusionBoxes(self.lower[chosen], self.upper[chosen])
 
     @property
     def dimension(self) -> int:
         """d, the number of coordinates."""
         return int(self.lower.shape[1])
 
-    def joined(self, other: Holes) -> Holes:
-        """Return these holes and others."""
-        return Holes(
+    def joined(self, other: ExclusionBoxes) -> ExclusionBoxes:
+        """Return these exclusions and others."""
+        return ExclusionBoxes(
             np.concatenate([self.lower, other.lower]), np.concatenate([self.upper, other.upper])
         )
 
     def containing(self, points: FloatArray) -> BoolArray:
-        """Return which holes contain which of the points (m, d): (m, n)."""
+        """Return which exclusions contain which of the points (m, d): (m, n)."""
         inside = np.ones((len(points), len(self)), dtype=bool)
         for j in range(self.dimension):
             x = points[:, j, None]
@@ -121,7 +122,7 @@ class Holes:
         return inside
 
     def contain(self, points: FloatArray) -> BoolArray:
-        """Return which of the points (m, d) lie in a hole: (m,)."""
+        """Return which of the points (m, d) lie in an exclusion: (m,)."""
         inside = np.zeros(len(points), dtype=bool)
         size = max(1, COMPARISONS_AT_ONCE // max(1, len(self)))
         for start in range(0, len(points) if len(self) else 0, size):
@@ -130,23 +131,23 @@ class Holes:
         return inside
 
     def meeting(self, lower: FloatArray, upper: FloatArray) -> BoolArray:
-        """Return which holes share a point with which closed boxes (m, d): (m, n)."""
+        """Return which exclusions share a point with which closed boxes (m, d): (m, n)."""
         meets = np.ones((len(lower), len(self)), dtype=bool)
         for j in range(self.dimension):
             meets &= (self.lower[:, j] < upper[:, j, None]) & (lower[:, j, None] < self.upper[:, j])
         return meets
 
-    def in_order(self) -> Holes:
-        """Return the same holes, sorted, each once, without those within another one."""
+    def in_order(self) -> ExclusionBoxes:
+        """Return the same exclusions, sorted, each once, without those within another one."""
         ends = np.unique(np.hstack([self.lower, self.upper]), axis=0)
-        holes = Holes(ends[:, : self.dimension], ends[:, self.dimension :])
-        if len(holes) > MOST_COMPARED:
-            return holes
-        within = np.ones((len(holes), len(holes)), dtype=bool)  # row within column
-        for low, high in zip(holes.lower.T, holes.upper.T, strict=True):
+        exclusions = ExclusionBoxes(ends[:, : self.dimension], ends[:, self.dimension :])
+        if len(exclusions) > MOST_COMPARED:
+            return exclusions
+        within = np.ones((len(exclusions), len(exclusions)), dtype=bool)  # row within column
+        for low, high in zip(exclusions.lower.T, exclusions.upper.T, strict=True):
             within &= (low <= low[:, None]) & (high[:, None] <= high)
         np.fill_diagonal(within, False)
-        return holes[np.asarray(~within.any(axis=1))]
+        return exclusions[np.asarray(~within.any(axis=1))]
 
 
 def _exact_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -1,7 +1,7 @@
-r"""Boxes that a hole cuts, in the search over boxes.
+r"""Boxes that an exclusion cuts, in the search over boxes.
 
-A hole matters to a box where its plane g is largest: if that corner lies in a hole, no
-admissible point attains the bound there. On the pieces beside the hole's faces the plane is
+An exclusion matters to a box where its plane g is largest: if that corner lies in an exclusion, no
+admissible point attains the bound there. On the pieces beside the exclusion's faces the plane is
 at most
 
     max g - |g_j| * (distance from the corner to the face across coordinate j),
@@ -26,7 +26,7 @@ WORTHWHILE = 0.25
 
 
 @dataclass(frozen=True, eq=False)
-class HoleSplit:
+class ExclusionSplit:
     """Boxes with some of them replaced by pieces.
 
     Parameters
@@ -45,17 +45,17 @@ class HoleSplit:
     replaced: npt.NDArray[np.bool_]
 
 
-class HoleSplitter:
-    """Replaces boxes by the pieces beside a hole.
+class ExclusionSplitter:
+    """Replaces boxes by the pieces beside an exclusion.
 
     Parameters
     ----------
     domain : Domain
-        With at least one hole.
+        With at least one exclusion.
     """
 
     def __init__(self, domain: Domain) -> None:
-        self.domain, self.holes, self.faces = domain, domain.holes, domain.hole_faces
+        self.domain, self.exclusions, self.faces = domain, domain.exclusions, domain.exclusion_faces
 
     def split(
         self,
@@ -64,8 +64,8 @@ class HoleSplitter:
         slopes: FloatArray,
         corners: FloatArray,
         always: bool,
-    ) -> HoleSplit:
-        """Replace the boxes whose corner lies in a hole, if that is worth more than halving.
+    ) -> ExclusionSplit:
+        """Replace the boxes whose corner lies in an exclusion, if that is worth more than halving.
 
         Parameters
         ----------
@@ -74,23 +74,23 @@ class HoleSplitter:
         always : bool
             Whether every such box is replaced: no admissible point is known yet.
         """
-        box, hole, loss = self._chosen(lower, upper, slopes, corners)
+        box, exclusion, loss = self._chosen(lower, upper, slopes, corners)
         halved = 0.5 * (np.abs(slopes) * (upper - lower))[:, box].max(axis=0, initial=0.0)
         finite = np.where(np.isfinite(loss), loss, 0.0)
         worth = finite.max(axis=0, initial=0.0) >= WORTHWHILE * halved
         kept = worth | always
-        box, hole, loss = box[kept], hole[kept], loss[:, kept]
+        box, exclusion, loss = box[kept], exclusion[kept], loss[:, kept]
         order = np.argsort(-loss, axis=0, kind="stable").T
-        low, high, part = self.faces.pieces(lower[:, box].T, upper[:, box].T, hole, order)
+        low, high, part = self.faces.pieces(lower[:, box].T, upper[:, box].T, exclusion, order)
         low, high, feasible = self.domain.tighten(low, high)
         replaced = np.zeros(lower.shape[1], dtype=bool)
         replaced[box] = True
-        return HoleSplit(low[feasible].T, high[feasible].T, box[part[feasible]], replaced)
+        return ExclusionSplit(low[feasible].T, high[feasible].T, box[part[feasible]], replaced)
 
     def moved_out(
         self, corners: FloatArray, lower: FloatArray, upper: FloatArray, slopes: FloatArray
     ) -> FloatArray:
-        """Move corners (d, B) that lie in a hole onto its face that costs the plane least."""
+        """Move corners (d, B) that lie in an exclusion onto its face that costs the plane least."""
         box, _, loss, faces = self._exits(lower, upper, slopes, corners)
         moved = corners.copy()
         if box.size:
@@ -103,32 +103,32 @@ class HoleSplitter:
     def _chosen(
         self, lower: FloatArray, upper: FloatArray, slopes: FloatArray, corners: FloatArray
     ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], FloatArray]:
-        """Return one hole a box whose corner lies in some, and the losses (d, n) across faces.
+        """Return one exclusion a box whose corner lies in some, and the losses (d, n) across faces.
 
-        Of several holes the one that takes most from all pieces.
+        Of several exclusions the one that takes most from all pieces.
         """
-        box, hole, loss, _ = self._exits(lower, upper, slopes, corners)
+        box, exclusion, loss, _ = self._exits(lower, upper, slopes, corners)
         if not box.size:
-            return box, hole, loss
+            return box, exclusion, loss
         order = np.lexsort((-loss.min(axis=0), box))
-        box, hole, loss = box[order], hole[order], loss[:, order]
+        box, exclusion, loss = box[order], exclusion[order], loss[:, order]
         first = np.append(True, box[1:] != box[:-1])
-        return box[first], hole[first], loss[:, first]
+        return box[first], exclusion[first], loss[:, first]
 
     def _exits(
         self, lower: FloatArray, upper: FloatArray, slopes: FloatArray, corners: FloatArray
     ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], FloatArray, FloatArray]:
-        """Return pairs of a box and a hole that holds its corner, losses and faces (d, n).
+        """Return pairs of a box and an exclusion that holds its corner, losses and faces (d, n).
 
-        The loss is infinite where the box ends within the hole.
+        The loss is infinite where the box ends within the exclusion.
         """
-        box, hole = np.nonzero(self.holes.containing(corners.T))
+        box, exclusion = np.nonzero(self.exclusions.containing(corners.T))
         at = corners[:, box]
-        below, above = self.faces.below[hole].T, self.faces.above[hole].T
+        below, above = self.faces.below[exclusion].T, self.faces.above[exclusion].T
         down = np.where(below >= lower[:, box], at - below, np.inf)
         up = np.where(above <= upper[:, box], above - at, np.inf)
         steep = np.abs(slopes[:, box])
         with np.errstate(invalid="ignore"):
             loss = steep * np.minimum(down, up)
         loss = np.where(np.isfinite(np.minimum(down, up)), loss, np.inf)
-        return box, hole, loss, np.where(down <= up, below, above)
+        return box, exclusion, loss, np.where(down <= up, below, above)

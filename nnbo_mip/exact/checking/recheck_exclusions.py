@@ -1,10 +1,11 @@
-r"""Holes as the re-proof sees them, written apart from what the engines do about them.
+r"""Exclusion boxes as the re-proof sees them, written apart from what the engines do about them.
 
-A hole is an open box without admissible points. A box that lies within one holds none; one
-that a hole covers in all coordinates but one ends at the hole's face there. Any other box is
-cut by a hole in this way: one coordinate after another, what is below the hole and what is
-above it are cut off as boxes of their own, and what is left in the end lies in the closed hole,
-all of whose admissible points are on faces and therefore in the boxes that were cut off.
+An exclusion is an open box without admissible points. A box that lies within one holds none; one
+that an exclusion covers in all coordinates but one ends at the exclusion's face there. Any other
+box is cut by an exclusion in this way: one coordinate after another, what is below the exclusion
+and what is above it are cut off as boxes of their own, and what is left in the end lies in the
+closed exclusion, all of whose admissible points are on faces and therefore in the boxes that were
+cut off.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from nnbo_mip.space.domain import Domain
 SHRINKING_PASSES = 3
 
 
-class Holes:
-    """The holes of a domain."""
+class ExclusionBoxes:
+    """The exclusions of a domain."""
 
     def __init__(self, domain: Domain) -> None:
-        self.low, self.high = domain.holes.lower, domain.holes.upper
+        self.low, self.high = domain.exclusions.lower, domain.exclusions.upper
 
     def __len__(self) -> int:
         return len(self.low)
@@ -56,7 +57,7 @@ class Holes:
         return lower, upper, feasible
 
     def trapping(self, points: FloatArray) -> npt.NDArray[np.intp]:
-        """Return a hole that each of the points (d, B) lies in, -1 where there is none."""
+        """Return an exclusion that each of the points (d, B) lies in, -1 where there is none."""
         result = np.full(points.shape[1], -1, dtype=np.intp)
         for number, (low, high) in enumerate(zip(self.low, self.high, strict=True)):
             inside = ((low[:, None] < points) & (points < high[:, None])).all(axis=0)
@@ -64,19 +65,19 @@ class Holes:
         return result
 
     def meeting(self, lower: FloatArray, upper: FloatArray) -> int:
-        """Return a hole that shares a point with a box (d,), -1 if there is none."""
+        """Return an exclusion that shares a point with a box (d,), -1 if there is none."""
         meets = ((self.low < upper) & (lower < self.high)).all(axis=1)
         return int(meets.argmax()) if meets.any() else -1
 
     def cut(
         self, number: int, lower: FloatArray, upper: FloatArray, steepness: FloatArray
     ) -> tuple[FloatArray, FloatArray, npt.NDArray[np.intp]]:
-        """Cut boxes (d, B) that a hole meets into what is beside it.
+        """Cut boxes (d, B) that an exclusion meets into what is beside it.
 
         Parameters
         ----------
         number : int
-            Which hole.
+            Which exclusion.
         lower, upper : (d, B) arrays
         steepness : (d,) array
             Coordinates are taken in falling order of it.
@@ -84,7 +85,7 @@ class Holes:
         Returns
         -------
         lower, upper, owner : (d, P), (d, P), (P,) arrays
-            The boxes beside the hole, and the box each is part of.
+            The boxes beside the exclusion, and the box each is part of.
         """
         low, high = self.low[number], self.high[number]
         left_lower, left_upper = lower.copy(), upper.copy()

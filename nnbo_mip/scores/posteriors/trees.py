@@ -1,4 +1,4 @@
-r"""Trees as a readout, in float64: constant between their thresholds.
+r"""Trees as a posterior, in float64: constant between their thresholds.
 
 mean      mean_t value_t
 std       reach sqrt(mean_t (value_t - mean)^2),  with mean_t variance_t under the root
@@ -18,13 +18,13 @@ from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.checks import check_choice
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.network.graph.tree_arrays import TreeArrays
-from nnbo_mip.scores.posteriors.readouts import Readout
+from nnbo_mip.scores.posteriors.compiled import Posterior
 
 VARIANCES = ("total", "between")
 
 
 @dataclass(frozen=True, eq=False)
-class TreeReadout(Readout):
+class TreePosterior(Posterior):
     """Mean and std of trees, of which each is a member.
 
     Parameters

@@ -1,18 +1,18 @@
-"""Small random problems over domains with holes of every kind."""
+"""Small random problems over domains with exclusions of every kind."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from nnbo_mip.exact.search.problem import Problem
-from nnbo_mip.space.domain import Domain, Grid, Holes
+from nnbo_mip.space.domain import Domain, ExclusionBoxes, Grid
 from tests.exact.random_problems import random_network
 
 
-def hole_case(seed: int) -> Problem:
-    """Return a network of a few ReLUs on a box, grid, group, row or degenerate side, with holes.
+def exclusion_case(seed: int) -> Problem:
+    """Return a few ReLUs on a box, grid, group, row or degenerate side, with exclusions.
 
-    Holes overlap, touch each other and the box's ends, and now and then cover everything.
+    Exclusion boxes overlap, touch each other and the box's ends, and now and then cover everything.
     """
     rng = np.random.default_rng(seed)
     d = int(rng.integers(1, 4))
@@ -36,18 +36,18 @@ def hole_case(seed: int) -> Problem:
         b = A @ (lower + rng.random(d) * (upper - lower))
     elif kind == "degenerate" and d > 1:
         upper[j] = lower[j]
-    holes = _holes(rng, lower, upper, groups)
-    domain = Domain(lower, upper, grids, groups, A, b, holes)
+    exclusions = _exclusions(rng, lower, upper, groups)
+    domain = Domain(lower, upper, grids, groups, A, b, exclusions)
     widths = (int(rng.integers(2, 6)),) if rng.random() < 0.6 else (3, 2)
     return Problem(random_network(rng, d, widths), domain)
 
 
-def _holes(
+def _exclusions(
     rng: np.random.Generator,
     lower: np.ndarray,
     upper: np.ndarray,
     groups: tuple[tuple[int, ...], ...],
-) -> Holes:
+) -> ExclusionBoxes:
     n, d = int(rng.integers(1, 4)), lower.size
     width = np.where(upper > lower, upper - lower, 1.0)
     centre = lower + rng.random((n, d)) * (upper - lower)
@@ -64,7 +64,7 @@ def _holes(
         low[1, j], high[1, j] = high[0, j], high[0, j] + side
     if rng.random() < 0.1:
         low[-1], high[-1] = lower - 1.0, upper + 1.0
-    return Holes(low, high)
+    return ExclusionBoxes(low, high)
 
 
 def peak(d: int, seed: int) -> tuple[Problem, np.ndarray]:

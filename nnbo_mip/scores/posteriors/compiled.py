@@ -5,8 +5,8 @@ r"""How mean and std are read from the outputs of a network, in float64.
     members    std^2 = mean_m (f_m - mean_m f_m)^2 + noise^2, or the square of that (variance)
     quadratic  std^2 = |root . psi|^2 + noise^2,   psi = the feature outputs
 
-A head on a readout is what the exact maximizers see of an acquisition on a belief. What bounds a
-readout relies on its type and on what is checked here when it is made, and on nothing else: the
+A head on a posterior is what the exact maximizers see of an acquisition on a belief. What bounds a
+posterior relies on its type and on what is checked here when it is made, and on nothing else: the
 outputs of the network may have any values.
 """
 
@@ -36,12 +36,12 @@ from nnbo_mip.scores.base.spreads import (
 
 POSITIVE = ("l_max", "variance_unit", "nu", "mixture", "amplitude")
 NOT_NEGATIVE = ("l_min", "factor", "noise", "reach")
-"""Numbers of readouts that bounds need to be so."""
+"""Numbers of posteriors that bounds need to be so."""
 
 SPREADS = ("std", "variance")
 
 
-class Readout(abc.ABC):
+class Posterior(abc.ABC):
     """A way from points to mean and std, or to members; a frozen dataclass of numbers."""
 
     def __post_init__(self) -> None:
@@ -72,7 +72,7 @@ class Readout(abc.ABC):
     @property
     def has_members(self) -> bool:
         """Whether `members` can be asked."""
-        return type(self).members is not Readout.members
+        return type(self).members is not Posterior.members
 
     @property
     def forest(self) -> TreeArrays | None:
@@ -101,8 +101,8 @@ class Readout(abc.ABC):
 
     def _not_climbed(self) -> UnsupportedError:
         return UnsupportedError(
-            "a readout must know its slopes to be climbed; got a "
-            f"{type(self).__name__}; derive it from NetworkReadout or CurvedReadout."
+            "a posterior must know its slopes to be climbed; got a "
+            f"{type(self).__name__}; derive it from CompiledPosterior or CurvedPosterior."
         )
 
     def members(self, X: npt.ArrayLike) -> FloatArray:
@@ -124,7 +124,7 @@ def _check_array(what: str, value: object) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkReadout(Readout):
+class CompiledPosterior(Posterior):
     """A network with an output ``mean``, and a way to its std.
 
     Parameters
@@ -235,8 +235,8 @@ class NetworkReadout(Readout):
         return names
 
 
-class CurvedReadout(Readout):
-    """A readout of smooth functions, which knows its own gradients."""
+class CurvedPosterior(Posterior):
+    """A posterior of smooth functions, which knows its own gradients."""
 
     @abc.abstractmethod
     def pull_moments(self, X: FloatArray, slopes: MomentSlopes) -> FloatArray:
@@ -251,7 +251,7 @@ class CurvedReadout(Readout):
 
 
 @dataclass(frozen=True, eq=False)
-class PlainReadout(NetworkReadout):
+class PlainPosterior(CompiledPosterior):
     """Mean and std are outputs: NOMU under clip, mean absolute deviation of members."""
 
     std_output = "std"
@@ -269,7 +269,7 @@ class PlainReadout(NetworkReadout):
 
 
 @dataclass(frozen=True, eq=False)
-class SmoothReadout(NetworkReadout):
+class SmoothPosterior(CompiledPosterior):
     """NOMU under the smooth bounding: increasing and concave in r, the positive part of an output.
 
     Parameters
@@ -309,14 +309,14 @@ class SmoothReadout(NetworkReadout):
 
 
 @dataclass(frozen=True, eq=False)
-class MembersReadout(NetworkReadout):
+class MembersPosterior(CompiledPosterior):
     """Members ``member0``, ``member1``, … and their spread.
 
     Parameters
     ----------
     spread : str
         ``std`` or ``variance``; under ``variance`` the std is that of the members squared,
-        over `variance_unit`. Mean absolute deviation is a `PlainReadout`.
+        over `variance_unit`. Mean absolute deviation is a `PlainPosterior`.
     variance_unit : float
         Unit of y in which the variance is taken.
     noise : float
@@ -359,7 +359,7 @@ class MembersReadout(NetworkReadout):
 
 
 @dataclass(frozen=True, eq=False)
-class QuadraticReadout(NetworkReadout):
+class QuadraticPosterior(CompiledPosterior):
     """A linear model on the outputs ``feature0``, ``feature1``, … with normal weights.
 
     Parameters
@@ -377,8 +377,8 @@ class QuadraticReadout(NetworkReadout):
         super().__post_init__()
         if self.root.ndim != 2 or self.root.shape[1] != len(self.names):
             raise InputError(
-                f"the root of a QuadraticReadout must have a column a feature, {len(self.names)}; "
-                f"got shape {self.root.shape}; mend it."
+                f"the root of a QuadraticPosterior must have a column for each of the "
+                f"{len(self.names)} features; got shape {self.root.shape}; mend it."
             )
 
     def std_from(self, read: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-r"""Readouts of one hidden layer of tanh units and linear outputs, in float64.
+r"""Posteriors of one hidden layer of tanh units and linear outputs, in float64.
 
     outputs = offset + direct x + outer tanh(inner x + bias)
 
@@ -24,7 +24,7 @@ from nnbo_mip.scores.base.spreads import (
     std_of_features,
     std_of_members,
 )
-from nnbo_mip.scores.posteriors.readouts import CurvedReadout
+from nnbo_mip.scores.posteriors.compiled import CurvedPosterior
 
 TanhLayers = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
 """inner, bias, outer, direct and offset."""
@@ -42,7 +42,7 @@ def thinned(matrix: FloatArray) -> Matrix:
 
 
 @dataclass(frozen=True, eq=False)
-class TanhReadout(CurvedReadout):
+class TanhPosterior(CurvedPosterior):
     """The outputs.
 
     Parameters
@@ -126,8 +126,8 @@ class TanhReadout(CurvedReadout):
 
 
 @dataclass(frozen=True, eq=False)
-class TanhMembers(TanhReadout):
-    """Members and their spread, as in `readouts.MembersReadout`.
+class TanhMembers(TanhPosterior):
+    """Members and their spread, as in `posteriors.MembersPosterior`.
 
     Parameters
     ----------
@@ -159,8 +159,8 @@ class TanhMembers(TanhReadout):
 
 
 @dataclass(frozen=True, eq=False)
-class TanhFeatures(TanhReadout):
-    """Features whose weights are normal, as in `readouts.QuadraticReadout`.
+class TanhFeatures(TanhPosterior):
+    """Features whose weights are normal, as in `posteriors.QuadraticPosterior`.
 
     Parameters
     ----------

@@ -1,12 +1,12 @@
-r"""`HoleFaces`: the holes of a domain as its grids see them, and boxes beside them.
+r"""`ExclusionFaces`: the exclusions of a domain as its grids see them, and boxes beside them.
 
-With the hole's ends l < u in coordinate j, a box leaves it on one side of a face:
+With the exclusion's ends l < u in coordinate j, a box leaves it on one side of a face:
 
     x_j <= below_j      (l, or the largest value of the grid that is not above it)
     x_j >= above_j      (u, or the smallest value of the grid that is not below it)
 
 so that what is left of a box is covered by one piece for each face within the box. Taking
-the coordinates one after another, a later piece may be limited to the hole's side of the
+the coordinates one after another, a later piece may be limited to the exclusion's side of the
 earlier ones, ``inner_low <= x_j <= inner_high``: closed on real coordinates, where the face
 itself lies in both, and strictly inside on grids, where the pieces are then disjoint.
 """
@@ -19,66 +19,68 @@ from dataclasses import dataclass
 import numpy as np
 
 from nnbo_mip.core.arrays import BoolArray, FloatArray, IntArray
+from nnbo_mip.space.exclusions import ExclusionBoxes
 from nnbo_mip.space.grid import Grid
-from nnbo_mip.space.holes import Holes
 
 
 @dataclass(frozen=True, eq=False)
-class HoleFaces:
-    """Holes with their faces moved onto the grids.
+class ExclusionFaces:
+    """Exclusion boxes with their faces moved onto the grids.
 
     Parameters
     ----------
-    holes : Holes
+    exclusions : ExclusionBoxes
     below, above : (n, d) arrays
         See the module; infinite where the grid has no such value.
     inner_low, inner_high : (n, d) arrays
-        The hole's side; crossed where no value of the grid lies in the hole.
+        The exclusion's side; crossed where no value of the grid lies in the exclusion.
     """
 
-    holes: Holes
+    exclusions: ExclusionBoxes
     below: FloatArray
     above: FloatArray
     inner_low: FloatArray
     inner_high: FloatArray
 
     @classmethod
-    def of(cls, holes: Holes, grids: Sequence[Grid | None]) -> HoleFaces:
-        """Move the faces of holes onto grids."""
-        below, above = holes.lower.copy(), holes.upper.copy()
-        inner_low, inner_high = holes.lower.copy(), holes.upper.copy()
+    def of(cls, exclusions: ExclusionBoxes, grids: Sequence[Grid | None]) -> ExclusionFaces:
+        """Move the faces of exclusions onto grids."""
+        below, above = exclusions.lower.copy(), exclusions.upper.copy()
+        inner_low, inner_high = exclusions.lower.copy(), exclusions.upper.copy()
         for j, grid in enumerate(grids):
-            if grid is None or not len(holes):
+            if grid is None or not len(exclusions):
                 continue
             last_below, first_above = grid.index_below(below[:, j]), grid.index_above(above[:, j])
             below[:, j] = _values(grid, last_below)
             above[:, j] = _values(grid, first_above)
             inner_low[:, j] = _values(grid, last_below + 1)
             inner_high[:, j] = _values(grid, first_above - 1)
-        return cls(holes, below, above, inner_low, inner_high)
+        return cls(exclusions, below, above, inner_low, inner_high)
 
     @property
     def hold_a_value(self) -> BoolArray:
-        """(n,) whether some point on the grids lies in the hole."""
+        """(n,) whether some point on the grids lies in the exclusion."""
         return np.asarray((self.inner_low <= self.inner_high).all(axis=1))
 
     def shrink(self, low: FloatArray, high: FloatArray, feasible: BoolArray) -> bool:
-        """Cut holes off boxes (m, d) that they cover in all coordinates, or in all but one.
+        """Cut exclusions off boxes (m, d) that they cover in all coordinates, or in all but one.
 
         Works in place, where feasible; ends must lie on the grids. Returns whether an end
         was moved.
         """
         candidates = np.flatnonzero(feasible)
-        box, hole = np.nonzero(self.holes.meeting(low[candidates], high[candidates]))
+        box, exclusion = np.nonzero(self.exclusions.meeting(low[candidates], high[candidates]))
         box = candidates[box]
-        covered = (self.holes.lower[hole] < low[box]) & (high[box] < self.holes.upper[hole])
+        covered = (self.exclusions.lower[exclusion] < low[box]) & (
+            high[box] < self.exclusions.upper[exclusion]
+        )
         count = covered.sum(axis=1)
         feasible[box[count == low.shape[1]]] = False
         chosen = np.flatnonzero(count == low.shape[1] - 1)
         if not chosen.size:
             return False
-        box, hole, j = box[chosen], hole[chosen], covered[chosen].argmin(axis=1)
-        below, above = self.below[hole, j], self.above[hole, j]
+        box, exclusion, j = box[chosen], exclusion[chosen], covered[chosen].argmin(axis=1)
+        below, above = self.below[exclusion, j], self.above[exclusion, j]
         stays_below, stays_above = below >= low[box, j], above <= high[box, j]
         feasible[box[~stays_below & ~stays_above]] = False
         at_low, at_high = stays_above & ~stays_below, stays_below & ~stays_above
@@ -88,16 +90,16 @@ class HoleFaces:
         return bool(at_low.any() or at_high.any())
 
     def pieces(
-        self, low: FloatArray, high: FloatArray, hole: IntArray, order: IntArray
+        self, low: FloatArray, high: FloatArray, exclusion: IntArray, order: IntArray
     ) -> tuple[FloatArray, FloatArray, IntArray]:
-        """Cover what one hole leaves of each box by boxes beside it.
+        """Cover what one exclusion leaves of each box by boxes beside it.
 
         Parameters
         ----------
         low, high : (m, d) arrays
-            Boxes, each of which its hole meets.
-        hole : (m,) int array
-            Which hole is left out.
+            Boxes, each of which its exclusion meets.
+        exclusion : (m,) int array
+            Which exclusion is left out.
         order : (m, d) int array
             In which order the coordinates are taken: later pieces are thinner.
 
@@ -111,7 +113,7 @@ class HoleFaces:
         lows, highs, owners = [rest_low[:0]], [rest_high[:0]], [box[:0]]
         for step in range(low.shape[1]):
             rows, j = np.arange(len(box)), order[box, step]
-            of = hole[box]
+            of = exclusion[box]
             below, above = self.below[of, j], self.above[of, j]
             for end, at, new in (
                 ("high", below >= rest_low[rows, j], below),

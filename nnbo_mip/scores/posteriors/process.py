@@ -1,4 +1,4 @@
-r"""The posterior of a Gaussian process as a readout, in float64.
+r"""`ProcessPosterior`: mean and std of a Gaussian process in float64.
 
 With u = (x - x_center) / x_scale, k_i(x) = amplitude p(sum_j ((u_j - points_ij) / length_j)^2),
 
@@ -20,11 +20,11 @@ from nnbo_mip.core.arrays import FloatArray, blocks
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.scores.base.abstract import MomentSlopes
 from nnbo_mip.scores.base.kernel_profiles import Profile
-from nnbo_mip.scores.posteriors.readouts import CurvedReadout
+from nnbo_mip.scores.posteriors.compiled import CurvedPosterior
 
 
 @dataclass(frozen=True, eq=False)
-class GpReadout(CurvedReadout):
+class ProcessPosterior(CurvedPosterior):
     """Mean and std after n observations.
 
     Parameters
@@ -65,17 +65,17 @@ class GpReadout(CurvedReadout):
         n, d = shapes[0] if len(shapes[0]) == 2 else (0, 0)
         if not n or not d or shapes != [(n, d), (n, n), (n,), (d,), (d,), (d,)]:
             raise InputError(
-                "the arrays of a GpReadout must be points (n, d), a factor (n, n), weights (n,) "
-                f"and three of shape (d,); got {shapes}; mend them."
+                "the arrays of a ProcessPosterior must be points (n, d), a factor (n, n), weights "
+                f"(n,) and three of shape (d,); got {shapes}; mend them."
             )
         if not ((self.length_scale > 0.0).all() and (self.x_scale > 0.0).all()):
             raise InputError(
-                "length_scale and x_scale of a GpReadout must be positive; got "
+                "length_scale and x_scale of a ProcessPosterior must be positive; got "
                 f"{self.length_scale} and {self.x_scale}; mend them."
             )
         if np.triu(self.factor, 1).any() or not np.diag(self.factor).all():
             raise InputError(
-                "the factor of a GpReadout must be lower triangular, without a zero on its "
+                "the factor of a ProcessPosterior must be lower triangular, without a zero on its "
                 "diagonal; got another matrix; mend it."
             )
 

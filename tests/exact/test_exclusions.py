@@ -1,4 +1,4 @@
-"""Every engine over domains with holes, against exact arithmetic, grids and each other."""
+"""Every engine over domains with exclusions, against exact arithmetic, grids and each other."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from nnbo_mip.exact.formulation import FORMULATIONS, encode
 from nnbo_mip.exact.formulation.export import export
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.primal import climb
-from nnbo_mip.exact.search.primal_holes import boxes_beside
+from nnbo_mip.exact.search.primal_exclusions import boxes_beside
 from nnbo_mip.exact.search.problem import Problem
-from nnbo_mip.space.domain import Domain, Grid, Holes
+from nnbo_mip.space.domain import Domain, ExclusionBoxes, Grid
 from nnbo_mip.testing.exact_maximum import exact_maximum
 from tests.exact.backends.extras import needs_gurobi, needs_scip
-from tests.exact.hole_cases import hole_case, peak
+from tests.exact.exclusion_cases import exclusion_case, peak
 from tests.exact.random_problems import random_network
 
 WAYS: list[Any] = [
@@ -73,13 +73,13 @@ def assert_right(problem: Problem, result: nm.CertifyResult, status: str = "opti
 @pytest.mark.parametrize("block", range(4))
 def test_random_problems_have_their_exact_maximum(options: dict[str, Any], block: int) -> None:
     for seed in range(8 * block, 8 * block + 8):
-        problem = hole_case(seed)
+        problem = exclusion_case(seed)
         assert_right(problem, nm.certify(problem.network, problem.domain, **options))
 
 
 def test_enumerated_problems_have_their_exact_maximum() -> None:
     for seed in range(60):
-        problem = hole_case(seed)
+        problem = exclusion_case(seed)
         free = [
             g is None and a < b
             for g, a, b in zip(
@@ -107,11 +107,11 @@ def test_the_judge_agrees_with_a_dense_grid(seed: int) -> None:
     assert float(true.value) <= best + 2.0 * steepest * 3.0 / 240
 
 
-# -- a hole over the maximum ------------------------------------------------------------------
+# -- an exclusion over the maximum ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("options", EXACT)
-def test_a_hole_exactly_over_the_maximizer(options: dict[str, Any]) -> None:
+def test_a_exclusion_exactly_over_the_maximizer(options: dict[str, Any]) -> None:
     problem, top = peak(2, 0)
     problem = away(problem, top, 0.25)
     result = nm.certify(problem.network, problem.domain, **options)
@@ -121,7 +121,7 @@ def test_a_hole_exactly_over_the_maximizer(options: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("options", WAYS)
-def test_a_hole_over_the_maximizer_in_five_dimensions(options: dict[str, Any]) -> None:
+def test_a_exclusion_over_the_maximizer_in_five_dimensions(options: dict[str, Any]) -> None:
     problem, top = peak(5, 1)
     slopes = problem.network.head.dense(1)[0]
     problem = away(problem, top, 0.25)
@@ -134,7 +134,7 @@ def test_a_hole_over_the_maximizer_in_five_dimensions(options: dict[str, Any]) -
 
 
 @pytest.mark.parametrize("options", EXACT)
-def test_holes_side_by_side_push_the_maximum_past_all_of_them(options: dict[str, Any]) -> None:
+def test_exclusions_side_by_side_push_the_maximum_past_all_of_them(options: dict[str, Any]) -> None:
     problem, top = peak(2, 2)
     steps = np.array(list(itertools.product((-0.1, 0.0, 0.1), repeat=2)))
     problem = away(problem, top + steps, 0.1)
@@ -145,10 +145,12 @@ def test_holes_side_by_side_push_the_maximum_past_all_of_them(options: dict[str,
 
 
 @pytest.mark.parametrize("options", EXACT)
-def test_two_holes_that_touch_leave_their_common_face(options: dict[str, Any]) -> None:
+def test_two_exclusions_that_touch_leave_their_common_face(options: dict[str, Any]) -> None:
     problem, top = peak(2, 3)
     low, high = [[-2.0, -2.0], [top[0], -2.0]], [[top[0], 2.0], [2.0, 2.0]]
-    problem = Problem(problem.network, Domain([-1, -1], [1, 1], holes=Holes(low, high)))
+    problem = Problem(
+        problem.network, Domain([-1, -1], [1, 1], exclusions=ExclusionBoxes(low, high))
+    )
     result = nm.certify(problem.network, problem.domain, **options)
     assert result.x is not None
     assert result.x[0] == top[0]
@@ -174,12 +176,12 @@ def test_a_category_can_be_kept_away_from(options: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("options", EXACT)
 def test_the_maximum_where_a_row_meets_a_face(options: dict[str, Any]) -> None:
-    # The shortest way back to the row leads into the hole.
+    # The shortest way back to the row leads into the exclusion.
     network = nm.Network.from_layers([([[1.0, 0.0]], [0.0]), ([[1.0]], [0.0])])
-    holes = Holes([[0.5463477939106132, -0.33303027550195585]], [[3.6, 3.8]])
+    exclusions = ExclusionBoxes([[0.5463477939106132, -0.33303027550195585]], [[3.6, 3.8]])
     row, limit = [[0.6113632504202824, -1.4511930290293962]], [2.019216622327124]
     domain = Domain(
-        [1.4070446504140595, -1.3974533126125772], [4.44, 2.57], None, (), row, limit, holes
+        [1.4070446504140595, -1.3974533126125772], [4.44, 2.57], None, (), row, limit, exclusions
     )
     assert_right(Problem(network, domain), nm.certify(network, domain, **options))
 
@@ -188,22 +190,28 @@ def test_the_maximum_where_a_row_meets_a_face(options: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("options", EXACT)
-def test_holes_that_leave_nothing_are_infeasible(options: dict[str, Any]) -> None:
+def test_exclusions_that_leave_nothing_are_infeasible(options: dict[str, Any]) -> None:
     problem, _ = peak(2, 4)
     low, high = [[-2.0, -2.0], [-0.1, -2.0]], [[0.0, 2.0], [2.0, 2.0]]
-    domain = Domain([-1, -1], [1, 1], holes=Holes(low, high))
+    domain = Domain([-1, -1], [1, 1], exclusions=ExclusionBoxes(low, high))
     result = nm.certify(problem.network, domain, **options)
     assert result.status == "infeasible"
-    assert "2 holes leave no point" in result.message
+    assert "2 exclusion boxes leave no point" in result.message
     assert result.certificate.check(problem.network, domain).confirmed
 
 
 @pytest.mark.parametrize("options", EXACT)
-def test_what_a_row_leaves_can_lie_in_a_hole(options: dict[str, Any]) -> None:
+def test_what_a_row_leaves_can_lie_in_a_exclusion(options: dict[str, Any]) -> None:
     problem, _ = peak(2, 5)
-    holes = Holes([[-2.0, -2.0]], [[0.6, 0.6]])
+    exclusions = ExclusionBoxes([[-2.0, -2.0]], [[0.6, 0.6]])
     domain = Domain(
-        [-1, -1], [1, 1], None, (), [[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]], [0.5, 0.55, 0.55], holes
+        [-1, -1],
+        [1, 1],
+        None,
+        (),
+        [[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]],
+        [0.5, 0.55, 0.55],
+        exclusions,
     )
     assert nm.certify(problem.network, domain, **options).status == "infeasible"
 
@@ -211,22 +219,22 @@ def test_what_a_row_leaves_can_lie_in_a_hole(options: dict[str, Any]) -> None:
 # -- certificates -----------------------------------------------------------------------------
 
 
-def test_certificates_name_their_holes_and_are_confirmed(tmp_path: Path) -> None:
+def test_certificates_name_their_exclusions_and_are_confirmed(tmp_path: Path) -> None:
     problem, top = peak(3, 6)
-    solid = problem.domain
+    relaxed = problem.domain
     problem = away(problem, [top, top + 0.3], 0.2)
     result = nm.certify(problem.network, problem.domain, method="boxes")
     result.certificate.save(tmp_path / "claim.json")
     claim = nm.Certificate.load(tmp_path / "claim.json")
     assert claim.check(problem.network).confirmed
     assert claim.check(problem.network, problem.domain).confirmed
-    assert claim.check(problem.network, solid).refuted
+    assert claim.check(problem.network, relaxed).refuted
 
 
 # -- parts ------------------------------------------------------------------------------------
 
 
-def test_climbing_passes_holes_over_the_maximum() -> None:
+def test_climbing_passes_exclusions_over_the_maximum() -> None:
     problem, top = peak(4, 7)
     slopes = np.abs(problem.network.head.dense(1)[0])
     problem = away(problem, [top], 0.3)
@@ -236,18 +244,18 @@ def test_climbing_passes_holes_over_the_maximum() -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_boxes_beside_holes_hold_their_point_and_meet_no_hole(seed: int) -> None:
+def test_boxes_beside_exclusions_hold_their_point_and_meet_no_exclusion(seed: int) -> None:
     rng = np.random.default_rng(seed)
     domain = Domain([-1, -1, -1], [1, 1, 1]).away_from(rng.uniform(-1, 1, (12, 3)), 0.3)
     points = domain.sample(50, rng)
     lower, upper = boxes_beside(domain, points, rng.normal(size=points.shape))
     assert ((lower <= points) & (points <= upper)).all()
-    assert not domain.holes.meeting(lower, upper).any()
+    assert not domain.exclusions.meeting(lower, upper).any()
 
 
-def test_vertices_move_back_to_a_row_and_not_into_a_hole() -> None:
-    holes = Holes([[-5.0, 0.0]], [[5.0, 5.0]])
-    domain = Domain([-1, -1], [1, 1], None, (), [[1.0, -1.0]], [0.5], holes)
+def test_vertices_move_back_to_a_row_and_not_into_a_exclusion() -> None:
+    exclusions = ExclusionBoxes([[-5.0, 0.0]], [[5.0, 5.0]])
+    domain = Domain([-1, -1], [1, 1], None, (), [[1.0, -1.0]], [0.5], exclusions)
     vertices = np.array([[-1.0, 0.0], [-1.0, -1.0], [0.5 + 1e-8, 0.0]])  # the last one is outside
     rows = Rows(domain, Geometry(domain, (0, 1)))
     moved = rows.moved_inside(vertices[2:], vertices[:, None, :])
@@ -255,7 +263,7 @@ def test_vertices_move_back_to_a_row_and_not_into_a_hole() -> None:
     assert moved[0] == pytest.approx([0.5, 0.0], abs=1e-6)
 
 
-def test_points_off_the_grid_have_boxes_beside_holes_too() -> None:
+def test_points_off_the_grid_have_boxes_beside_exclusions_too() -> None:
     domain = Domain([1.0, 0.0], [1.5, 4.0], [Grid.uniform(1.0, 0.5, 2), None])
     domain = domain.away_from([[1.0, 3.0]], 0.25)
     lower, upper = boxes_beside(domain, np.array([[1.3, 3.0]]), np.array([[-1.0, 0.0]]))
@@ -293,7 +301,7 @@ def test_a_phase_search_loses_no_point_among_many_traps(ascends: bool, seed: int
     assert result.value >= best.value - 1e-5 * max(1.0, abs(best.value))
 
 
-def test_a_long_phase_search_cuts_nodes_at_holes() -> None:
+def test_a_long_phase_search_cuts_nodes_at_exclusions() -> None:
     rng = np.random.default_rng(8)
     problem = Problem(random_network(rng, 4, (14, 14)), Domain(-np.ones(4), np.ones(4)))
     first = nm.certify(problem.network, problem.domain, method="boxes")
@@ -310,27 +318,30 @@ def test_a_long_phase_search_cuts_nodes_at_holes() -> None:
 @pytest.mark.filterwarnings("ignore::nnbo_mip.core.errors.UncertifiedWarning")
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 @pytest.mark.parametrize("seed", range(12))
-def test_programs_hold_admissible_points_and_none_in_a_hole(formulation: str, seed: int) -> None:
-    problem = hole_case(seed)
+def test_programs_hold_admissible_points_and_none_in_a_exclusion(
+    formulation: str, seed: int
+) -> None:
+    problem = exclusion_case(seed)
     domain = problem.domain
-    if not domain.tighten(domain.lower, domain.upper)[2] or not len(domain.holes):
+    if not domain.tighten(domain.lower, domain.upper)[2] or not len(domain.exclusions):
         return
     rng = np.random.default_rng(seed)
     encoding = encode(problem, proven_bounds(problem, Monitor(problem, 1e-4)), formulation)
     for point in domain.sample(20, rng):
         assert encoding.model.violation(encoding.complete(point)) <= 1e-8
     middle = 0.5 * (
-        np.maximum(domain.holes.lower, domain.lower) + np.minimum(domain.holes.upper, domain.upper)
+        np.maximum(domain.exclusions.lower, domain.lower)
+        + np.minimum(domain.exclusions.upper, domain.upper)
     )
-    for point in middle[domain.solid.admissible(middle)]:
+    for point in middle[domain.without_exclusions.admissible(middle)]:
         columns = encoding.complete(point)
-        assert encoding.inputs.holes is not None
-        # No choice of the binaries that hold at this point satisfies the sum of its hole.
+        assert encoding.inputs.exclusions is not None
+        # No choice of the binaries that hold at this point satisfies the sum of its exclusion.
         assert encoding.model.violation(columns) >= 0.9
 
 
 @pytest.mark.parametrize("ending", [".lp", ".mps"])
-def test_holes_are_written_to_files(tmp_path: Path, ending: str) -> None:
+def test_exclusions_are_written_to_files(tmp_path: Path, ending: str) -> None:
     import highspy
 
     problem, top = peak(2, 9)

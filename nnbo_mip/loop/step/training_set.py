@@ -1,4 +1,4 @@
-"""`Sample`: what a model learns from, made of what was told.
+"""`TrainingSet`: what a model learns from, made of what was told.
 
 Values are turned so that larger is better, here and nowhere else. A failed evaluation counts as the
 worst value that was told, less a hair where all are equal, so that the model expects little around
@@ -22,7 +22,7 @@ HAIR = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class TrainingSet:
     """Points in model coordinates and their values, larger is better.
 
     Parameters
@@ -55,7 +55,7 @@ class Sample:
     learned: float = 0.0
 
     @staticmethod
-    def of(observations: tuple[Observation, ...], dimension: int, sign: float) -> Sample:
+    def of(observations: tuple[Observation, ...], dimension: int, sign: float) -> TrainingSet:
         """Make the sample of some observations; `sign` is -1 where small values are wanted."""
         told = np.array([not one.failed for one in observations], dtype=np.bool_)
         X = np.array([one.z for one in observations]).reshape(len(observations), dimension)
@@ -64,9 +64,9 @@ class Sample:
             y[~told] = value_of_failures(y[told])
         noise = np.array([np.nan if one.noise is None else one.noise for one in observations])
         known = noise[~np.isnan(noise)]
-        return Sample(X, y, noise if len(known) else None, known if len(known) else None, told)
+        return TrainingSet(X, y, noise if len(known) else None, known if len(known) else None, told)
 
-    def warped(self, warp: Warp, in_unit: bool = True) -> Sample:
+    def warped(self, warp: Warp, in_unit: bool = True) -> TrainingSet:
         """Return the sample as models are to see it, deviations bent as the values are.
 
         Parameters
@@ -92,7 +92,7 @@ class Sample:
             outward=seen.outward,
         )
 
-    def with_noise(self, deviation: float) -> Sample:
+    def with_noise(self, deviation: float) -> TrainingSet:
         """Return the sample with this deviation of every value; a failure has none."""
         noise = np.where(self.told, deviation, np.nan)
         return replace(self, noise=noise, deviations=noise[self.told], learned=deviation)
@@ -116,7 +116,7 @@ class Sample:
         """Return a value in the user's units and direction as models see it."""
         return float(self.inward([sign * value])[0])
 
-    def equals(self, other: Sample) -> bool:
+    def equals(self, other: TrainingSet) -> bool:
         """Whether another sample has the same points, values and deviations."""
         pairs = ((self.X, other.X), (self.y, other.y), (self._noise, other._noise))
         return all(np.array_equal(one, two, equal_nan=True) for one, two in pairs)
@@ -129,7 +129,7 @@ class Sample:
         """Return the n best points, the best first."""
         return np.asarray(self.X[np.argsort(-self.y, kind="stable")[:n]])
 
-    def fitted(self, most: int) -> Sample:
+    def fitted(self, most: int) -> TrainingSet:
         """Return at most so many observations, in their order."""
         if len(self.y) <= most:
             return self

@@ -11,7 +11,7 @@ import pytest
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.loop.policies.batches import Liar, Thompson, batch_of
 from nnbo_mip.loop.record.observation import Observation, as_value
-from nnbo_mip.loop.step.sample import Sample, best_and_spread, value_of_failures
+from nnbo_mip.loop.step.training_set import TrainingSet, best_and_spread, value_of_failures
 from nnbo_mip.loop.warps.warping import warp_of
 
 
@@ -24,7 +24,7 @@ def observed(*values: float | None, noise: float | None = None) -> tuple[Observa
 
 def test_values_are_turned_once_and_failures_are_the_worst() -> None:
     found = observed(3.0, None, -1.0, 7.0)
-    low, high = Sample.of(found, 1, -1.0), Sample.of(found, 1, 1.0)
+    low, high = TrainingSet.of(found, 1, -1.0), TrainingSet.of(found, 1, 1.0)
     assert low.y.tolist() == [-3.0, -7.0, 1.0, -7.0]
     assert high.y.tolist() == [3.0, -1.0, -1.0, 7.0]
     assert low.told.tolist() == [True, False, True, True]
@@ -40,26 +40,26 @@ def test_failures_are_worse_than_values_that_are_all_equal() -> None:
 
 
 def test_without_a_value_there_is_nothing_to_learn() -> None:
-    assert not Sample.of(observed(None, None), 1, 1.0).can_be_fitted
-    assert not Sample.of((), 3, 1.0).can_be_fitted
-    assert Sample.of((), 3, 1.0).X.shape == (0, 3)
+    assert not TrainingSet.of(observed(None, None), 1, 1.0).can_be_fitted
+    assert not TrainingSet.of((), 3, 1.0).can_be_fitted
+    assert TrainingSet.of((), 3, 1.0).X.shape == (0, 3)
 
 
 def test_noise_is_kept_where_it_was_told() -> None:
     mixed = observed(1.0, 2.0, noise=0.5) + observed(3.0)
-    sample = Sample.of(mixed, 1, 1.0)
+    sample = TrainingSet.of(mixed, 1, 1.0)
     assert sample.noise is not None
     assert np.array_equal(sample.noise, [0.5, 0.5, np.nan], equal_nan=True)
     assert sample.deviations is not None
     assert sample.deviations.tolist() == [0.5, 0.5]
-    assert Sample.of(observed(3.0), 1, 1.0).noise is None
-    assert Sample.of(observed(3.0), 1, 1.0).deviations is None
+    assert TrainingSet.of(observed(3.0), 1, 1.0).noise is None
+    assert TrainingSet.of(observed(3.0), 1, 1.0).deviations is None
 
 
 def test_deviations_are_bent_as_the_values_are() -> None:
     """asinh has the slope 1 / sqrt(1 + (gap / s)^2), and s is the median gap, 2."""
     told = observed(5.0, 3.0, -9.0, 4.0, 2.0, noise=1e-3)
-    bent = Sample.of(told, 1, 1.0).warped(warp_of("asinh:share=0.5"))
+    bent = TrainingSet.of(told, 1, 1.0).warped(warp_of("asinh:share=0.5"))
     gaps = np.array([0.0, 2.0, 14.0, 1.0, 3.0])
     assert bent.noise == pytest.approx(1e-3 / np.hypot(1.0, gaps / 2.0), rel=1e-3)
     assert bent.deviations is not None
@@ -69,13 +69,13 @@ def test_deviations_are_bent_as_the_values_are() -> None:
 
 def test_samples_are_the_same_with_the_same_deviations_only() -> None:
     plain, noisy = (
-        Sample.of(observed(1.0, 2.0), 1, 1.0),
-        Sample.of(observed(1.0, 2.0, noise=0.1), 1, 1.0),
+        TrainingSet.of(observed(1.0, 2.0), 1, 1.0),
+        TrainingSet.of(observed(1.0, 2.0, noise=0.1), 1, 1.0),
     )
-    assert noisy.equals(Sample.of(observed(1.0, 2.0, noise=0.1), 1, 1.0))
-    assert plain.equals(Sample.of(observed(1.0, 2.0), 1, 1.0))
+    assert noisy.equals(TrainingSet.of(observed(1.0, 2.0, noise=0.1), 1, 1.0))
+    assert plain.equals(TrainingSet.of(observed(1.0, 2.0), 1, 1.0))
     assert not plain.equals(noisy)
-    kept = Sample.of(observed(*range(20), noise=0.1) + observed(3.5), 1, 1.0).fitted(6)
+    kept = TrainingSet.of(observed(*range(20), noise=0.1) + observed(3.5), 1, 1.0).fitted(6)
     assert kept.noise is not None
     assert len(kept.noise) == len(kept.y) == 6
 
@@ -102,13 +102,13 @@ def test_the_spread_half_is_as_far_apart_as_a_greedy_choice_can_be() -> None:
 
 
 def test_few_observations_are_all_fitted_and_many_repeated_ones_are_counted() -> None:
-    few = Sample.of(observed(1.0, 2.0, None), 1, 1.0)
+    few = TrainingSet.of(observed(1.0, 2.0, None), 1, 1.0)
     assert few.fitted(3) is few
     X = np.zeros((50, 2))
     assert sorted(best_and_spread(X, np.arange(50.0), 10).tolist()) == sorted(
         {*range(45, 50), *range(5)}
     )
-    kept = Sample.of(observed(1.0, None, 2.0, 1.5), 1, 1.0).fitted(2)
+    kept = TrainingSet.of(observed(1.0, None, 2.0, 1.5), 1, 1.0).fitted(2)
     assert (kept.y.tolist(), kept.told.tolist()) == ([1.0, 2.0], [True, True])
 
 

@@ -1,14 +1,14 @@
-r"""The columns and rows that keep a program out of the holes of a domain.
+r"""The columns and rows that keep a program out of the exclusions of a domain.
 
-A point is outside a hole ``l < x < u`` when it is beyond one of its faces. Every face within
-the box ``L <= x <= U`` gets a binary y, and at least one of a hole's is on:
+A point is outside an exclusion ``l < x < u`` when it is beyond one of its faces. Every face within
+the box ``L <= x <= U`` gets a binary y, and at least one of an exclusion's is on:
 
     x_j <= l_j + (U_j - l_j) (1 - y)          where l_j >= L_j
     x_j >= u_j - (u_j - L_j) (1 - y)          where u_j <= U_j
     sum of y >= 1
 
-On grids l_j and u_j are the nearest values outside the hole. The rows are relaxed as all
-others are, so that a hole is smaller in the program by `MARGIN` and rounding on every side,
+On grids l_j and u_j are the nearest values outside the exclusion. The rows are relaxed as all
+others are, so that an exclusion is smaller in the program by `MARGIN` and rounding on every side,
 and what the program bounds contains the admissible points.
 """
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class HoleColumns:
+class ExclusionColumns:
     """One binary a face.
 
     Parameters
@@ -59,7 +59,7 @@ class HoleColumns:
         columns[self.columns] = np.where(self.is_below, x <= self.end, x >= self.end)
 
     def drift(self, dimension: int, feasibility: float, integrality: float) -> FloatArray:
-        """Bound how far (d,) a solution may lie within a hole, given a solver's tolerances.
+        """Bound how far (d,) a solution may lie within an exclusion, given a solver's tolerances.
 
         Of binaries that sum to 1 one is on, and its row is off by its own distance from 1.
         """
@@ -69,22 +69,27 @@ class HoleColumns:
         return drift
 
 
-def add_holes(builder: ModelBuilder, domain: Domain, inputs: Expressions) -> HoleColumns:
-    """Append the binaries and rows of a domain's holes."""
-    faces, n = domain.hole_faces, len(domain.holes)
-    # Faces in the order hole, coordinate, below before above.
+def add_exclusions(builder: ModelBuilder, domain: Domain, inputs: Expressions) -> ExclusionColumns:
+    """Append the binaries and rows of a domain's exclusions."""
+    faces, n = domain.exclusion_faces, len(domain.exclusions)
+    # Faces in the order exclusion, coordinate, below before above.
     ends = np.stack([faces.below, faces.above], axis=2).reshape(-1)
-    hole, coordinate, side = (
+    exclusion, coordinate, side = (
         index.ravel() for index in np.indices((n, domain.dimension, 2), dtype=np.intp)
     )
     lower, upper = domain.lower[coordinate], domain.upper[coordinate]
     within = np.where(side == 0, ends >= lower, ends <= upper)
-    hole, coordinate, side, ends = hole[within], coordinate[within], side[within], ends[within]
+    exclusion, coordinate, side, ends = (
+        exclusion[within],
+        coordinate[within],
+        side[within],
+        ends[within],
+    )
     lower, upper = lower[within], upper[within]
     is_below = side == 0
     names = [
-        f"hole{k}_{'above' if s else 'below'}{j}"
-        for k, j, s in zip(hole, coordinate, side, strict=True)
+        f"exclusion{k}_{'above' if s else 'below'}{j}"
+        for k, j, s in zip(exclusion, coordinate, side, strict=True)
     ]
     columns = builder.add_columns([f"{name}_y" for name in names], 0.0, 1.0, integer=True)
     width = builder.n_columns
@@ -102,8 +107,8 @@ def add_holes(builder: ModelBuilder, domain: Domain, inputs: Expressions) -> Hol
         sign * (ends - shifts) + constants,
         errors=inputs.errors[coordinate] + 8.0 * UNIT_ROUNDOFF * sizes,
     )
-    sums = csr_array((np.ones(len(names)), (hole, columns)), shape=(n, width))
+    sums = csr_array((np.ones(len(names)), (exclusion, columns)), shape=(n, width))
     builder.add_rows(
-        [f"hole{k}" for k in range(n)], sums, np.ones(n), np.full(n, np.inf), margin=0.0
+        [f"exclusion{k}" for k in range(n)], sums, np.ones(n), np.full(n, np.inf), margin=0.0
     )
-    return HoleColumns(columns, coordinate, ends, is_below, rows.scales, constants)
+    return ExclusionColumns(columns, coordinate, ends, is_below, rows.scales, constants)

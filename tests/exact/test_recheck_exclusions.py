@@ -1,4 +1,4 @@
-"""The searches that were written for checking, over domains with holes."""
+"""The searches that were written for checking, over domains with exclusions."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from nnbo_mip.exact.checking.recheck import recheck
-from nnbo_mip.exact.checking.recheck_holes import Holes
+from nnbo_mip.exact.checking.recheck_exclusions import ExclusionBoxes
 from nnbo_mip.exact.checking.recheck_phases import recheck_phases
 from nnbo_mip.exact.checking.reproof import reprove
 from nnbo_mip.exact.checking.sweep import Recheck
 from nnbo_mip.exact.search.problem import Problem
 from nnbo_mip.space.domain import Domain
-from nnbo_mip.space.domain import Holes as DomainHoles
+from nnbo_mip.space.domain import ExclusionBoxes as DomainHoles
 from nnbo_mip.testing.exact_maximum import exact_maximum
-from tests.exact.hole_cases import hole_case, peak
+from tests.exact.exclusion_cases import exclusion_case, peak
 
 SECONDS = 20.0
 Search = Callable[[Problem, float, float], Recheck]
@@ -27,7 +27,7 @@ Search = Callable[[Problem, float, float], Recheck]
 @pytest.mark.parametrize("block", range(3))
 def test_bounds_are_proven_and_nothing_below_the_maximum(search: Search, block: int) -> None:
     for seed in range(10 * block, 10 * block + 10):
-        problem = hole_case(seed)
+        problem = exclusion_case(seed)
         true = exact_maximum(problem.network, problem.domain).value
         if true is None:
             assert search(problem, 0.0, SECONDS).verdict == "proved"
@@ -44,15 +44,15 @@ def test_bounds_are_proven_and_nothing_below_the_maximum(search: Search, block: 
 
 def test_nothing_left_is_proven_and_a_single_point_is_found() -> None:
     for seed in range(60):
-        problem = hole_case(seed)
+        problem = exclusion_case(seed)
         true = exact_maximum(problem.network, problem.domain).value
         answer = recheck(problem, -np.inf, SECONDS)
         assert answer.verdict == ("proved" if true is None else "counterexample")
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_a_claim_that_ignores_or_widens_holes_is_refuted(seed: int) -> None:
-    problem = hole_case(seed)
+def test_a_claim_that_ignores_or_widens_exclusions_is_refuted(seed: int) -> None:
+    problem = exclusion_case(seed)
     true = exact_maximum(problem.network, problem.domain).value
     if true is not None:
         level = float(true) - 1e-4 * max(1.0, abs(float(true)))
@@ -74,38 +74,42 @@ def test_the_maximum_on_a_face_can_be_confirmed_to_the_last_digits(search: Searc
 def test_cuts_keep_every_admissible_point(seed: int) -> None:
     rng = np.random.default_rng(seed)
     domain = Domain([-1, -1, -1], [1, 1, 1]).away_from(rng.uniform(-1, 1, (3, 3)), 0.5)
-    holes = Holes(domain)
+    exclusions = ExclusionBoxes(domain)
     points = np.concatenate(
         [
             domain.sample(300, rng),
-            rng.choice(np.concatenate([domain.holes.lower, domain.holes.upper]).ravel(), (300, 3)),
+            rng.choice(
+                np.concatenate([domain.exclusions.lower, domain.exclusions.upper]).ravel(), (300, 3)
+            ),
         ]
     )
     points = points[domain.admissible(points)]
-    lower, upper, owner = holes.cut(0, -np.ones((3, 1)), np.ones((3, 1)), rng.random(3))
+    lower, upper, owner = exclusions.cut(0, -np.ones((3, 1)), np.ones((3, 1)), rng.random(3))
     assert (owner == 0).all()
     held = (lower.T[:, None] <= points) & (points <= upper.T[:, None])
     assert held.all(axis=2).any(axis=0).all()
-    assert holes.meeting(lower[:, 0], upper[:, 0]) != 0
+    assert exclusions.meeting(lower[:, 0], upper[:, 0]) != 0
 
 
 def test_faces_of_closed_boxes_are_kept() -> None:
-    domain = Domain([-1, -1], [1, 1], holes=holes_of([[-0.5, -2.0]], [[1.0, 0.25]]))
-    holes = Holes(domain)
-    # The closed hole is a box whose faces are admissible, and so is a slab along one of them.
+    domain = Domain([-1, -1], [1, 1], exclusions=exclusions_of([[-0.5, -2.0]], [[1.0, 0.25]]))
+    exclusions = ExclusionBoxes(domain)
+    # The closed exclusion is a box whose faces are admissible, and so is a slab along one of them.
     lower, upper = (
         np.array([[-0.5, 0.0, 0.0], [-1, -1, 0.25]]),
         np.array([[1.0, 1, 0.5], [0.25, 0, 1]]),
     )
-    new_lower, new_upper, feasible = holes.shrink(lower, upper)
+    new_lower, new_upper, feasible = exclusions.shrink(lower, upper)
     assert feasible.all()
     assert new_lower.T.tolist() == [[-0.5, -1.0], [1.0, -1.0], [0.0, 0.25]]
     assert new_upper.T.tolist() == [[1.0, 0.25], [1.0, 0.0], [0.5, 1.0]]
-    # What ends at a face of the hole keeps it as a box of no width.
-    cut_lower, cut_upper, _ = holes.cut(0, -np.ones((2, 1)), np.ones((2, 1)), np.array([2.0, 1.0]))
+    # What ends at a face of the exclusion keeps it as a box of no width.
+    cut_lower, cut_upper, _ = exclusions.cut(
+        0, -np.ones((2, 1)), np.ones((2, 1)), np.array([2.0, 1.0])
+    )
     boxes = np.hstack([cut_lower.T, cut_upper.T]).tolist()
     assert boxes == [[-1, -1, -0.5, 1], [1, -1, 1, 1], [-0.5, 0.25, 1, 1]]
 
 
-def holes_of(lower: list[list[float]], upper: list[list[float]]) -> DomainHoles:
+def exclusions_of(lower: list[list[float]], upper: list[list[float]]) -> DomainHoles:
     return DomainHoles(np.array(lower), np.array(upper))
