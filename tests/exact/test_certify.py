@@ -24,6 +24,7 @@ from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.options import EngineOptions
 from nnbo_mip.exact.search.problem import Problem
 from nnbo_mip.exact.search.result import Proof, SearchResult
+from nnbo_mip.testing.backend_contract import network
 from tests.exact.backends.extras import GUROBI, SCIP
 from tests.exact.claims import certified, tent, two_outputs
 
@@ -183,6 +184,15 @@ def test_every_solver_certifies(solver: str) -> None:
     claims = not get_backend(solver).proves
     assert (f"{solver} is a claimant: its points count" in result.message) is claims
     assert (result.certificate.solver == "highs") is claims
+
+
+def test_a_large_gap_that_is_closed_says_why() -> None:
+    box = nm.Space.box([-3.0, -3.0], [3.0, 3.0])
+    result = nm.certify(network(1.0), box, method="boxes", gap=0.01)
+    assert 0.01 < result.gap <= 0.01 * abs(result.value)
+    assert "agree within the gap of 0.01 times |value|." in result.message
+    point = nm.certify(network(1.0), nm.Space.box([1.0, 1.0], [1.0, 1.0]), gap=0.01)
+    assert "agree within the gap of 0.01." in point.message
 
 
 @pytest.mark.parametrize("formulation", ["bigm", "partition"])
