@@ -74,7 +74,7 @@ class Modelled:
 
     def report(self) -> Any | None:
         """Return what `optimize` would return."""
-        return self._optimizer.run(_nothing, len(self._optimizer.history)).x
+        return self._optimizer.run(_nothing, 1).x  # has one and makes no more
 
 
 class Drawn:

@@ -201,7 +201,8 @@ def experiment(peer: str, problem: str = '"branin"') -> str:
 def test_a_peer_is_named_in_a_file() -> None:
     plan = planned(experiment('["optuna", "optuna:sampler=gp"]'), "file.toml", "name")
     assert [one.method for one in plan] == ["optuna", "optuna:sampler=gp"]
-    assert plan.units[1].unit.method == {"peer": {"name": "optuna", "sampler": "gp"}}
+    gp = {"name": "optuna", "sampler": "gp", "exact": True}
+    assert plan.units[1].unit.method == {"peer": gp}
     assert {"optuna", "greenlet"} <= set(plan.units[0].unit.versions)
     labelled = planned(experiment('"optuna"\nlabel = "theirs"'), "file.toml", "name")
     assert [one.method for one in labelled] == ["theirs"]
@@ -209,7 +210,7 @@ def test_a_peer_is_named_in_a_file() -> None:
 
 
 def test_what_is_wrong_is_said_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InputError, match=r"line 5, methods\[1\].peer: a peer must be one of bot"):
+    with pytest.raises(InputError, match=r"line 5, methods\[1\].peer: a peer must be one of ax"):
         planned(experiment('"optun"'), "file.toml", "name")
     with pytest.raises(InputError, match="sampler must be one of tpe, gp"):
         planned(experiment('"optuna:sampler=random"'), "file.toml", "name")

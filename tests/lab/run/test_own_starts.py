@@ -115,11 +115,17 @@ def test_ours_reports_what_optimize_returns() -> None:
         f"told = true\n{METHODS}"
     )
     observed = run_unit(units(text)[0].unit)["observations"]
-    bo = nm.BayesianOptimizer(nm.problems.create("branin").space, "brvfl:n_hidden=12", "ei")
-    for x, y in zip(observed["x"], observed["y"], strict=True):
-        bo.tell(np.array(x), y, noise=20.0)
-    best = bo.run(lambda x: 0.0, 14).x
-    assert observed["reported"][-1] == pytest.approx(nm.problems.create("branin").truth(best)[0])
+    branin, values = nm.problems.create("branin"), iter(observed["y"])
+    by_hand = nm.optimize(
+        lambda x: (next(values), 20.0),
+        branin.space,
+        14,
+        surrogate="brvfl:n_hidden=12",
+        acquisition="ei",
+        maximizer="random:evaluations=100",
+    )
+    assert np.array_equal(by_hand.x_iters, observed["x"])
+    assert observed["reported"][-1] == branin.truth(by_hand.x)[0]
 
 
 def test_methods_are_told_the_noise_where_the_file_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
