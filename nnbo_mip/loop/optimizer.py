@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 import threading
 import warnings
 from collections.abc import Callable, Mapping
@@ -19,17 +17,16 @@ from nnbo_mip.core.progress import ProgressCallback, ProgressOption, reporting
 from nnbo_mip.core.terms import Direction
 from nnbo_mip.loop.evaluation import Objective
 from nnbo_mip.loop.optimize_result import OptimizeResult
-from nnbo_mip.loop.record.events import Event, forgotten
+from nnbo_mip.loop.record.events import forgotten
 from nnbo_mip.loop.record.journal import Journal
 from nnbo_mip.loop.record.ledger import Ledger
 from nnbo_mip.loop.record.observation import Observation
-from nnbo_mip.loop.record.plain import point_out
 from nnbo_mip.loop.record.state import State
 from nnbo_mip.loop.record.suggestion import Suggestion
-from nnbo_mip.loop.record.telling import pending_key, tellings
+from nnbo_mip.loop.record.telling import pending_key, tellings, tellings_of_table
 from nnbo_mip.loop.record.workers import Worker
 from nnbo_mip.loop.settings.provenance import provenance
-from nnbo_mip.loop.settings.settings import CHANGEABLE, DOORS, Settings
+from nnbo_mip.loop.settings.settings import OPENED_WITH, Settings
 from nnbo_mip.loop.step.asking import Asking
 from nnbo_mip.loop.step.rehearsal import rehearse, rehearse_maximizer
 from nnbo_mip.loop.tables.tables import read_table
@@ -178,11 +175,10 @@ class BayesianOptimizer:
             option objects that the journal could not hold, such as ``surrogate=…``.
         """
         check_choice("pending", pending, PENDING)
-        known = (*DOORS, *(name for name in CHANGEABLE if name not in DOORS))
-        unknown = sorted(set(options) - set(known))
+        unknown = sorted(set(options) - set(OPENED_WITH))
         if unknown:
             raise InputError(
-                f"open takes the options {', '.join(known)}; got {unknown[0]!r}; drop it."
+                f"open takes the options {', '.join(OPENED_WITH)}; got {unknown[0]!r}; drop it."
             )
         journal = Journal.open(path)
         meta = journal.meta()
@@ -360,12 +356,9 @@ class BayesianOptimizer:
         """
         past = read_table(table, self.space, value, noise, outside)
         self._take_notice()
-        if not len(past):
-            return 0
-        noises = [None if math.isnan(one) else one for one in past.noise.tolist()]
-        # All at once, so that no two rows answer one pending point.
-        events = tellings(self._ledger.state, past.x, past.y.tolist(), False, noises, "")
-        self._ledger.add(events)
+        events = tellings_of_table(self._ledger.state, past)
+        if events:
+            self._ledger.add(events)
         return len(events)
 
     def forget(self, x: object) -> None:
@@ -443,21 +436,20 @@ class BayesianOptimizer:
         unless noise was told or with ``escape=None``.
         """
         with self._one_asks, reporting(progress, 1.0) as callback:
+            exhausted = self._asking.is_exhausted
             try:
                 turn, key = self._ledger.claim(worker.key, self._again, n_evals)
             except JournalError:  # there is none, or none that could be written
-                if not self._again and self._asking.is_exhausted(self._ledger.state):
-                    return "exhausted"
-                return self._ask(callback)
+                is_over = not self._again and exhausted(self._ledger.state)
+                return "exhausted" if is_over else self._ask(callback)
             if turn == "wait":
                 return turn
-            if turn == "evaluate":
-                self._again = [other for other in self._again if other != key]
-                self._asked_here.add(key)
-                return self._ledger.state.suggestions[key]
-            if self._asking.is_exhausted(self._ledger.state):
-                return "exhausted"
-            return self._thought(callback, worker.key)
+            if turn == "think":
+                is_over = exhausted(self._ledger.state)
+                return "exhausted" if is_over else self._thought(callback, worker.key)
+            self._again = [other for other in self._again if other != key]
+            self._asked_here.add(key)
+            return self._ledger.state.suggestions[key]
 
     def _ask(self, callback: ProgressCallback | None) -> Suggestion:
         unread = self._take_notice()
@@ -473,12 +465,13 @@ class BayesianOptimizer:
 
     def _thought(self, callback: ProgressCallback | None, worker: str | None = None) -> Suggestion:
         """Return a new point; where others asked meanwhile, one that takes theirs into account."""
-        event: Event | None = None
-        for thoughts in itertools.count(1):
+        event, thoughts = None, 0
+        while True:
             state = self._ledger.state
-            if event is None or thoughts <= MOST_THOUGHTS or _is_pending(event, state):
+            if event is None or thoughts < MOST_THOUGHTS or state.pends(event):
                 event, proposal = self._asking.next(state, callback)
                 event = replace(event, content={**event.content, "worker": worker})
+                thoughts += 1
             self._asked_here.add(event.key)
             try:
                 if not self._ledger.add_ask(event, based_on=state, by=worker):
@@ -488,7 +481,6 @@ class BayesianOptimizer:
                     f"a suggestion is not in the journal yet: {error}", JournalWarning, stacklevel=4
                 )
             return replace(self._ledger.state.suggestions[event.key], proposal=proposal)
-        raise AssertionError("counting never ends")
 
     def _take_notice(self) -> JournalError | None:
         """Take notice of what other processes wrote; return why that could not be read."""
@@ -502,9 +494,3 @@ class BayesianOptimizer:
         best = self.best
         shown = "no value yet" if best is None else f"best y = {best.y!r}"
         return f"BayesianOptimizer({len(self.history)} told, {len(self.pending)} pending, {shown})"
-
-
-def _is_pending(event: Event, state: State) -> bool:
-    """Whether the point of an ask is one that is pending."""
-    x = event.content["suggestion"]["x"]
-    return any(point_out(state.suggestions[key].x) == x for key in state.pending)
