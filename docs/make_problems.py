@@ -63,6 +63,14 @@ FUNCTIONS = (
     "rosenbrock:dimension=5,source=004",
     "rosenbrock:dimension=5,source=000",
     "styblinski_tang:dimension=2",
+    "borehole",
+    "cantilever",
+    "flood",
+    "otl_circuit",
+    "piston",
+    "robot_arm",
+    "short_column",
+    "wing_weight",
 )
 
 BBOB = {
@@ -102,7 +110,23 @@ BBOB = {
     ),
 }
 
-TASKS = ("tuning_svm", "tuning_mlp", "tuning_forest", "tuning_boosting")
+TASKS = (
+    "tuning_svm",
+    "tuning_mlp",
+    "tuning_layers",
+    "tuning_forest",
+    "tuning_boosting",
+    "tuning_pipeline",
+    "tuning_logistic",
+    "tuning_neighbors",
+    "tuning_elastic_net",
+)
+
+DATA = {
+    **dict.fromkeys(("tuning_svm", "tuning_pipeline", "tuning_logistic"), CLASSIFICATION),
+    "tuning_elastic_net": REGRESSION,
+}
+"""Of the tasks that do not take all data sets."""
 
 WRAPPERS = ("noisy", "constrained", "integer", "embedded")
 
@@ -190,8 +214,7 @@ def losses() -> str:
     """Return what random settings of every task lose, and how long one takes."""
     rows = []
     for name in TASKS:
-        kinds = CLASSIFICATION if name == "tuning_svm" else CLASSIFICATION + REGRESSION
-        for data in kinds:
+        for data in DATA.get(name, CLASSIFICATION + REGRESSION):
             problem = nm.problems.create(name, data=data)
             found, times = [], []
             for setting in problem.space.sample(N_SETTINGS, seed=0):

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from nnbo_mip.core.errors import JournalError as JournalError
     from nnbo_mip.core.errors import JournalWarning as JournalWarning
     from nnbo_mip.core.errors import MissingExtraError as MissingExtraError
+    from nnbo_mip.core.errors import ModelWarning as ModelWarning
     from nnbo_mip.core.errors import NnboError as NnboError
     from nnbo_mip.core.errors import NnboWarning as NnboWarning
     from nnbo_mip.core.errors import SolverError as SolverError
@@ -89,6 +90,7 @@ _HOMES = {
     "JournalError": "nnbo_mip.core.errors",
     "JournalWarning": "nnbo_mip.core.errors",
     "EvaluationWarning": "nnbo_mip.core.errors",
+    "ModelWarning": "nnbo_mip.core.errors",
     "NnboWarning": "nnbo_mip.core.errors",
     "UncertifiedWarning": "nnbo_mip.core.errors",
     "__version__": "nnbo_mip.core.version",

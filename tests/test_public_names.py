@@ -27,6 +27,7 @@ PUBLIC = [
     "JournalWarning",
     "LinearConstraint",
     "MissingExtraError",
+    "ModelWarning",
     "Network",
     "NnboError",
     "NnboWarning",

@@ -56,23 +56,24 @@ def text_of(
         for case in cases
     ]
     lines = [
-        f"name = {_toml(name)}",
-        f"imports = {_toml(list(IMPORTS))}",
-        f"problems = {_toml(problems)}",
-        f"instances = {_toml(list(seeds))}",
-        f"baselines = {_toml([label for label, keys in methods.items() if keys is None])}",
+        f"name = {toml(name)}",
+        f"imports = {toml(list(IMPORTS))}",
+        f"problems = {toml(problems)}",
+        f"instances = {toml(list(seeds))}",
+        f"baselines = {toml([label for label, keys in methods.items() if keys is None])}",
         f"[options]\ntime_limit = {time_limit}",
     ]
     for label, keys in methods.items():
         if keys is not None:
             table = {"label": label, **keys}
-            lines += ["[[methods]]", *(f"{key} = {_toml(value)}" for key, value in table.items())]
+            lines += ["[[methods]]", *(f"{key} = {toml(value)}" for key, value in table.items())]
     return "\n".join(lines) + "\n"
 
 
-def _toml(value: Any) -> str:
+def toml(value: Any) -> str:
+    """Return a value as a file has it."""
     if isinstance(value, list):
-        return f"[{', '.join(map(_toml, value))}]"
+        return f"[{', '.join(map(toml, value))}]"
     if isinstance(value, Mapping):
-        return f"{{ {', '.join(f'{key} = {_toml(one)}' for key, one in value.items())} }}"
+        return f"{{ {', '.join(f'{key} = {toml(one)}' for key, one in value.items())} }}"
     return json.dumps(value)

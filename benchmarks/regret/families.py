@@ -13,8 +13,8 @@ import numpy as np
 from benchmarks.regret.methods import BEYOND_FEW, DEFAULT, FAMILIES
 from benchmarks.regret.problems import FEW_INPUTS, Case
 from benchmarks.regret.results import Results
-from benchmarks.regret.statistics import log10
 from benchmarks.regret.table import markdown
+from nnbo_mip.lab.statistics.paired import log10
 from nnbo_mip.loop.settings.defaults import SOME_INPUTS
 
 

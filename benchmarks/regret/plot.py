@@ -12,8 +12,8 @@ import numpy as np
 from benchmarks.regret.methods import DEFAULT, OURS, RANDOM
 from benchmarks.regret.problems import Case
 from benchmarks.regret.results import Results
-from benchmarks.regret.statistics import FLOOR
 from nnbo_mip.lab.statistics.intervals import bootstrapped
+from nnbo_mip.lab.statistics.paired import FLOOR
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

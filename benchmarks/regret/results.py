@@ -13,8 +13,8 @@ import numpy as np
 
 from benchmarks.regret.methods import OURS, PEERS
 from benchmarks.regret.problems import Case
-from benchmarks.regret.statistics import Difference, traces
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.lab.statistics.paired import Difference, traces
 from nnbo_mip.lab.store.results import Results as Stored
 from nnbo_mip.lab.store.results import experiments
 

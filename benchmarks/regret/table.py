@@ -11,9 +11,9 @@ import numpy as np
 
 from benchmarks.regret.problems import FEW_INPUTS, Case
 from benchmarks.regret.results import Results
-from benchmarks.regret.statistics import Difference
 from benchmarks.regret.verdicts import verdict_lines
 from nnbo_mip.lab.statistics.intervals import Interval, interval_of
+from nnbo_mip.lab.statistics.paired import Difference
 
 CHECKPOINTS = (10, 20, 30)
 """Evaluations after the starts at which the median regret is shown, beside the end."""

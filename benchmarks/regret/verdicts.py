@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from benchmarks.regret.methods import RANDOM
 from benchmarks.regret.problems import FEW_INPUTS, Case
 from benchmarks.regret.results import Results
-from benchmarks.regret.statistics import Difference
+from nnbo_mip.lab.statistics.paired import Difference
 
 SHARE_OF_FEW, SHARE_OF_MANY = 1.0 / 2.0, 2.0 / 3.0
 """Part of the functions of few and of many inputs on which the best peer is to be held."""

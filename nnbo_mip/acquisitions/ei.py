@@ -26,7 +26,8 @@ class Ei(Acquisition):
     Parameters
     ----------
     incumbent : float, optional
-        The value to improve on; without it, the largest y.
+        The value to improve on; without it, the largest y, or the largest mean where
+        values are noisy.
     xi : float or schedule
         Improvement that does not count yet, at least zero. (To aim below the incumbent, give
         a lower incumbent.)
@@ -52,4 +53,4 @@ class Ei(Acquisition):
     def head(self, belief: Belief, evidence: Evidence) -> Head:
         """Return EI over incumbent + xi."""
         xi = scheduled("xi", self.xi, evidence.step, belief.n_inputs)
-        return ExpectedImprovement(evidence.incumbent(self.incumbent) + xi, self.log)
+        return ExpectedImprovement(evidence.incumbent(self.incumbent, belief) + xi, self.log)

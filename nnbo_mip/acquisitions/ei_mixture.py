@@ -25,7 +25,8 @@ class EiMixture(Acquisition):
     Parameters
     ----------
     incumbent : float, optional
-        The value to improve on; without it, the largest y.
+        The value to improve on; without it, the largest y, or the largest mean where
+        values are noisy.
     xi : float or schedule
         Improvement that does not count yet, at least zero.
     """
@@ -50,4 +51,4 @@ class EiMixture(Acquisition):
     def head(self, belief: Belief, evidence: Evidence) -> Head:
         """Return the score over incumbent + xi."""
         xi = scheduled("xi", self.xi, evidence.step, belief.n_inputs)
-        return MixtureImprovement(evidence.incumbent(self.incumbent) + xi, self.kind)
+        return MixtureImprovement(evidence.incumbent(self.incumbent, belief) + xi, self.kind)

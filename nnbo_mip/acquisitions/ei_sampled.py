@@ -26,7 +26,8 @@ class EiSampled(Acquisition):
     Parameters
     ----------
     incumbent : float, optional
-        The value to improve on; without it, the largest y.
+        The value to improve on; without it, the largest y, or the largest mean where
+        values are noisy.
     xi : float or schedule
         Improvement that does not count yet, at least zero.
     n_samples : int
@@ -59,4 +60,6 @@ class EiSampled(Acquisition):
         """Return the average improvement over incumbent + xi."""
         xi = scheduled("xi", self.xi, evidence.step, belief.n_inputs)
         seed = seed_of(self.seed, evidence.step)
-        return SampledImprovement(evidence.incumbent(self.incumbent) + xi, self.n_samples, seed)
+        return SampledImprovement(
+            evidence.incumbent(self.incumbent, belief) + xi, self.n_samples, seed
+        )

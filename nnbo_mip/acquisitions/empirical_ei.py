@@ -26,7 +26,8 @@ class EmpiricalEi(Acquisition):
     Parameters
     ----------
     incumbent : float, optional
-        The value to improve on; without it, the largest y.
+        The value to improve on; without it, the largest y, or the largest mean where
+        values are noisy.
     xi : float or schedule
         Improvement that does not count yet, at least zero.
     n_draws : int
@@ -63,7 +64,7 @@ class EmpiricalEi(Acquisition):
     def head(self, belief: Belief, evidence: Evidence) -> Head:
         """Return the average over members."""
         xi = scheduled("xi", self.xi, evidence.step, belief.n_inputs)
-        return EmpiricalImprovement(evidence.incumbent(self.incumbent) + xi, self.kind)
+        return EmpiricalImprovement(evidence.incumbent(self.incumbent, belief) + xi, self.kind)
 
     def _remedy(self, missing: frozenset[Capability]) -> str:
         if Capability.MEMBERS in missing:

@@ -30,7 +30,8 @@ class MaxValueEntropySearch(Acquisition):
     Parameters
     ----------
     incumbent : float, optional
-        Least value of y*; without it, the largest y.
+        Least value of y*; without it, the largest y, or the largest mean where
+        values are noisy.
     optimum : float, optional
         y* where it is known; it is raised to an incumbent above it. Without it, y* is sampled.
     sampling : str
@@ -67,11 +68,11 @@ class MaxValueEntropySearch(Acquisition):
     def head(self, belief: Belief, evidence: Evidence) -> Head:
         """Return the head for the y* of the step."""
         if self.optimum is None:
-            least = evidence.incumbent(self.incumbent)
+            least = evidence.incumbent(self.incumbent, belief)
             return MaxValueEntropy(max(self._sample(belief, evidence), least))
         if self.incumbent is None and evidence.y is None:
             return MaxValueEntropy(self.optimum)
-        return MaxValueEntropy(max(self.optimum, evidence.incumbent(self.incumbent)))
+        return MaxValueEntropy(max(self.optimum, evidence.incumbent(self.incumbent, belief)))
 
     def _sample(self, belief: Belief, evidence: Evidence) -> float:
         rng = np.random.default_rng([self.seed, evidence.step, 1])

@@ -26,7 +26,8 @@ class Pi(Acquisition):
     Parameters
     ----------
     incumbent : float, optional
-        The value to improve on; without it, the largest y.
+        The value to improve on; without it, the largest y, or the largest mean where
+        values are noisy.
     xi : float or schedule
         Least improvement, at least zero; best large at first, then decaying.
     alpha : float
@@ -53,6 +54,6 @@ class Pi(Acquisition):
 
     def head(self, belief: Belief, evidence: Evidence) -> Head:
         """Return PI over the threshold."""
-        incumbent = evidence.incumbent(self.incumbent)
+        incumbent = evidence.incumbent(self.incumbent, belief)
         xi = scheduled("xi", self.xi, evidence.step, belief.n_inputs)
         return ProbabilityOfImprovement(incumbent + xi + self.alpha * abs(incumbent))

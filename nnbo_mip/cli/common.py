@@ -27,6 +27,9 @@ EXIT_CODES = (
     "refuted; 4 a package is missing, or a solver, a store or a cluster failed; 130 interrupted."
 )
 
+FEWEST = 2
+"""Values that a model learns from at least."""
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Verify = Annotated[
     bool,

@@ -10,6 +10,7 @@ import numpy as np
 
 from nnbo_mip.acquisitions.base.abstract import Acquisition
 from nnbo_mip.acquisitions.base.catalogue import registry as acquisitions
+from nnbo_mip.cli.common import FEWEST
 from nnbo_mip.cli.space_file import read_space
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError, MissingExtraError
@@ -19,8 +20,8 @@ from nnbo_mip.core.terms import Direction
 from nnbo_mip.loop.designs.spread import Sobol
 from nnbo_mip.loop.settings.defaults import acquisition_for, surrogate_for
 from nnbo_mip.loop.settings.settings import as_space
+from nnbo_mip.loop.step.learning import seeded
 from nnbo_mip.loop.step.sample import value_of_failures
-from nnbo_mip.loop.step.step import seeded
 from nnbo_mip.loop.tables.tables import read_table
 from nnbo_mip.maximizers.base.abstract import Maximizer
 from nnbo_mip.problems.catalogue import registry as problems
@@ -29,9 +30,6 @@ from nnbo_mip.surrogates.base.abstract import Surrogate
 from nnbo_mip.surrogates.base.families import registry as surrogates
 
 T = TypeVar("T")
-
-FEWEST = 2
-"""Observations that a surrogate learns from at least."""
 
 POINTS = 20
 """Sobol points of a problem, unless said otherwise."""

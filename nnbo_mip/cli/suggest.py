@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nnbo_mip.cli.common import (
+    FEWEST,
     OPEN,
     PROVEN,
     Json,
@@ -103,10 +104,6 @@ def suggest(
             for line in (*_lines(suggestion, optimizer, values), *written):
                 typer.echo(line)
         raise typer.Exit(PROVEN if suggestion.status == "optimal" else OPEN)
-
-
-FEWEST = 2
-"""Values that a model learns from at least."""
 
 
 def _space(path: Path) -> Space:

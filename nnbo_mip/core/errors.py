@@ -67,5 +67,9 @@ class EvaluationWarning(NnboWarning):
     """An evaluation failed; the run goes on without its value."""
 
 
+class ModelWarning(NnboWarning):
+    """What a model says of a run's next point means little."""
+
+
 class UncertifiedWarning(NnboWarning):
     """The value returned comes without a proof that nothing scores above it."""

@@ -24,6 +24,9 @@ SMALLEST_UNIT = 1e-4
 nobody scores at all, the tolerances of a solver are what is left."""
 
 
+LOGARITHM_ROUNDING = 1e-12
+"""Logarithms of stored values and bounds differ by this much at most from those of the search."""
+
 LARGEST_GAP = 1e6
 """Largest gap that may be asked for: a bound that far above a value says nothing."""
 
@@ -63,6 +66,18 @@ class Measure(StrEnum):
             What a difference may be larger than is allowed.
         """
         return value != -math.inf and (self.gap(value, bound) - self.allowance(value, gap) <= doubt)
+
+    def agrees(self, status: str, value: float, bound: float, gap: float) -> bool:
+        """Whether ``optimal`` or ``feasible`` is what value and bound amount to.
+
+        To the rounding of logarithms: those that a search saw had not been through an exponential.
+        """
+        if value == -math.inf:
+            return status == "feasible"
+        doubt = LOGARITHM_ROUNDING if self.of_logarithms else 0.0
+        if status == "optimal":
+            return self.closes(value, bound, gap, doubt)
+        return not self.closes(value, bound, gap, -doubt)
 
     def cutoff(self, value: float, gap: float) -> float:
         """Return the level that need not be excluded: the largest bound that closes the gap.

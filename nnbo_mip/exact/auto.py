@@ -107,8 +107,11 @@ def solve_bab(problem: Problem, options: EngineOptions, monitor: Monitor) -> Sea
 
 
 def _mip_turn(problem: Problem, options: EngineOptions, monitor: Monitor) -> Turn:
-    mip_options = mip.MipOptions(solver=options.solver, seed=options.seed)
-    return Turn(mip.ENGINE, partial(mip.solve, problem, mip_options, monitor))
+    def run() -> SearchResult:
+        chosen = mip.MipOptions(solver=options.solver, seed=options.seed)
+        return mip.solve(problem, chosen, monitor)
+
+    return Turn(mip.ENGINE, run)
 
 
 def _before_branching(problem: Problem, monitor: Monitor, by_program: Turn) -> Iterator[list[Turn]]:
@@ -185,7 +188,7 @@ class _BoxTurns:
 
     def __init__(self, problem: Problem, options: EngineOptions, monitor: Monitor) -> None:
         self._problem, self._monitor = problem, monitor
-        self._options = boxes.BoxOptions(seed=options.seed)
+        self._seed = options.seed
         self._search: boxes.BoxSearch | None = None
         weights = sum(
             np.count_nonzero(dense(matrix))
@@ -206,7 +209,8 @@ class _BoxTurns:
 
     def _advance(self, count: int) -> SearchResult:
         if self._search is None:
-            self._search = boxes.BoxSearch(self._problem, self._options, self._monitor)
+            options = boxes.BoxOptions(seed=self._seed)
+            self._search = boxes.BoxSearch(self._problem, options, self._monitor)
         return self._search.advance(count)
 
 

@@ -14,6 +14,7 @@ from nnbo_mip.core.interruption import interruptible
 from nnbo_mip.core.progress import ProgressOption, reporting
 from nnbo_mip.core.terms import Direction, Output
 from nnbo_mip.core.version import __version__
+from nnbo_mip.exact.backends.catalogue import check_solver
 from nnbo_mip.exact.certificates.certificate import Certificate
 from nnbo_mip.exact.certify_result import CertifyResult
 from nnbo_mip.exact.infeasibility import why_empty
@@ -95,7 +96,9 @@ def certify(
     request = _Request(network, space, output, direction)
     method = as_choice(method, "method", METHODS)
     options = EngineOptions(
-        seed=as_seed(seed), solver=check_solver(solver, method), formulation=formulation
+        seed=as_seed(seed),
+        solver=check_solver(solver, asked=method == "mip"),
+        formulation=formulation,
     )
     limit, wanted_gap = as_time_limit(time_limit), as_gap(gap)
     _check_formulation(formulation)
@@ -141,17 +144,6 @@ class _Request:
         if x is None:
             return None
         return x.copy() if isinstance(self.space, Domain) else self.space.from_numeric(x)
-
-
-def check_solver(solver: object, method: str) -> str:
-    """Refuse unknown solvers, and missing ones that were asked for by name."""
-    from nnbo_mip.exact.backends.base import DEFAULT
-    from nnbo_mip.exact.backends.catalogue import get_backend
-
-    backend = get_backend(solver)
-    if method == "mip" or backend.name != DEFAULT:
-        backend.version()
-    return backend.name
 
 
 def _check_formulation(formulation: str) -> None:

@@ -52,8 +52,9 @@ def optimize(
     Parameters
     ----------
     f : callable
-        Takes x, an array for a box and a dict for named dimensions, and returns a number. What
-        raises, or returns anything else, NaN or an infinity, is a failed evaluation.
+        Takes x, an array for a box and a dict for named dimensions, and returns a number, or a
+        tuple of it and of its standard deviation. What raises, or returns anything else, NaN or an
+        infinity, is a failed evaluation.
     space : Space or whatever `Space.coerce` takes
     n_evals : int
         Evaluations of the whole run, initial points and failures included. A finite space of which
@@ -123,10 +124,7 @@ def optimize(
     else:
         if past is not None:
             past = read_table(past, plan.space, value, noise, outside)
-        if steps is None:
-            steps = max(1, n_evals - _initial_points(plan, past))
-        begun = {**options, "seed": plan.seed, "steps": steps}
-        optimizer = BayesianOptimizer(space, **begun)
+        optimizer = begun(space, n_evals, past, steps, **{**options, "seed": plan.seed})
         if past is not None:
             optimizer.tell_table(past, value, noise, outside)
         if journal is not None:
@@ -138,6 +136,30 @@ def optimize(
                 # Somebody began it a moment ago.
                 optimizer = _continued(journal, plan, pending, options)
     return optimizer.run(f, n_evals, callback=callback, progress=progress, on_error=on_error)
+
+
+def begun(
+    space: object,
+    n_evals: int,
+    past: Table | None = None,
+    steps: int | None = None,
+    **options: Any,
+) -> BayesianOptimizer:
+    """Return the optimizer of a run of so many evaluations, before its first ask.
+
+    Parameters
+    ----------
+    space, n_evals, **options
+        As `optimize` takes them.
+    past : Table, optional
+        What will be told first.
+    steps : int, optional
+        How many points models will choose; left out, all evaluations but the initial ones.
+    """
+    if steps is None:
+        plan = Settings.planned(space, **options, steps=MANY)
+        steps = max(1, n_evals - _initial_points(plan, past))
+    return BayesianOptimizer(space, **options, steps=steps)
 
 
 def _initial_points(plan: Settings, past: Table | None) -> int:

@@ -14,6 +14,8 @@ from nnbo_mip.loop.record.observation import Observation
 from nnbo_mip.loop.record.plain import point_out
 from nnbo_mip.loop.record.suggestion import Suggestion
 
+DERIVED = ("best_observed", "history", "steps", "x_iters", "func_vals")
+
 if TYPE_CHECKING:
     from nnbo_mip.loop.optimizer import BayesianOptimizer
 
@@ -25,9 +27,10 @@ class OptimizeResult(Rebuilt):
     Parameters
     ----------
     x : array (d,), dict or None
-        The best point in the user's units; None without a value.
+        The best point in the user's units; None without a value. Where values are noisy it is the
+        evaluated point that the model expects most of, and not the one with the luckiest value.
     fun : float
-        Its value; NaN without one.
+        Its value or, where values are noisy, what the model expects there; NaN without one.
     nfev : int
         Evaluations, failed ones among them, of the whole run.
     n_failed : int
@@ -46,6 +49,8 @@ class OptimizeResult(Rebuilt):
         Wall time of all calls that worked on the run, those of several workers added.
     optimizer : BayesianOptimizer
         With which the run can be continued.
+    noise : float
+        Typical standard deviation of a value, told or learned; 0 where none is known.
     """
 
     x: Any
@@ -59,6 +64,12 @@ class OptimizeResult(Rebuilt):
     nfev_here: int
     seconds_all: float
     optimizer: BayesianOptimizer
+    noise: float = 0.0
+
+    @property
+    def best_observed(self) -> Observation | None:
+        """The observation with the best value; where values are noisy, the luckiest one."""
+        return self.optimizer.best
 
     @property
     def history(self) -> tuple[Observation, ...]:
@@ -88,7 +99,7 @@ class OptimizeResult(Rebuilt):
 
     def keys(self) -> list[str]:
         """Return the names of all entries."""
-        return [*(entry.name for entry in fields(self)), "history", "steps", "x_iters", "func_vals"]
+        return [*(entry.name for entry in fields(self)), *DERIVED]
 
     def __str__(self) -> str:
         end = "minimum" if self.direction == "minimize" else "maximum"
@@ -99,11 +110,22 @@ class OptimizeResult(Rebuilt):
         return "\n".join(
             [
                 f"{end} {self.fun!r} at {where}",
+                *self._noise_lines(),
                 f"  calls   {self.nfev} in {self.seconds_all:.1f} s{here}, {self.n_failed} failed",
                 f"  proved  {certified} of {len(self.steps)} choices of a model are certified best",
                 f"  status  {self.message}",
             ]
         )
+
+    def _noise_lines(self) -> list[str]:
+        """Say what the point is where values are noisy."""
+        best = self.best_observed
+        if not self.noise or best is None:
+            return []
+        return [
+            f"  noise   values deviate by about {self.noise:.3g}: x is the evaluated point of the "
+            f"best mean; the best value, partly luck, is {best.y!r} at {point_out(best.x)}"
+        ]
 
     def __repr__(self) -> str:
         return f"OptimizeResult(x={self.x!r}, fun={self.fun!r}, nfev={self.nfev})"

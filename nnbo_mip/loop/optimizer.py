@@ -12,7 +12,13 @@ from typing import Any, Literal, Self, overload
 import numpy.typing as npt
 
 from nnbo_mip.core.checks import check_choice, check_count
-from nnbo_mip.core.errors import FileFormatError, InputError, JournalError, JournalWarning
+from nnbo_mip.core.errors import (
+    FileFormatError,
+    InputError,
+    JournalError,
+    JournalWarning,
+    ModelWarning,
+)
 from nnbo_mip.core.progress import ProgressCallback, ProgressOption, reporting
 from nnbo_mip.core.terms import Direction
 from nnbo_mip.loop.evaluation import Objective
@@ -28,6 +34,8 @@ from nnbo_mip.loop.record.workers import Worker
 from nnbo_mip.loop.settings.provenance import provenance
 from nnbo_mip.loop.settings.settings import OPENED_WITH, Settings
 from nnbo_mip.loop.step.asking import Asking
+from nnbo_mip.loop.step.doubts import doubt_in
+from nnbo_mip.loop.step.recommending import Recommendation, recommended
 from nnbo_mip.loop.step.rehearsal import rehearse, rehearse_maximizer
 from nnbo_mip.loop.tables.tables import read_table
 from nnbo_mip.space.space import Space
@@ -38,9 +46,6 @@ PENDING = ("again", "keep")
 
 MOST_THOUGHTS = 3
 """How often an ask is thought over because others asked meanwhile; then theirs is only avoided."""
-
-_OWN = ("_one_asks", "_asking")
-"""What a copy of an optimizer has of its own."""
 
 
 class BayesianOptimizer:
@@ -203,11 +208,13 @@ class BayesianOptimizer:
         self._again: list[str] = []
         self._asked_here: set[str] = set()
         self._is_alone = True
+        self._has_warned = False
         self._ledger = Ledger(State(settings.space, settings.embedded), journal)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is copied; a copy shares the journal as another process does."""
-        return {name: value for name, value in vars(self).items() if name not in _OWN}
+        own = ("_one_asks", "_asking")
+        return {name: value for name, value in vars(self).items() if name not in own}
 
     def __setstate__(self, held: Mapping[str, Any]) -> None:
         """Take what `__getstate__` returned; what was kept between asks is computed again."""
@@ -253,10 +260,19 @@ class BayesianOptimizer:
 
     @property
     def best(self) -> Observation | None:
-        """The observation with the best value, the first of those; None without a value."""
-        sign = self._settings.sign
-        values = [(sign * told.y, -told.number) for told in self.history if told.y is not None]
-        return self.history[-max(values)[1]] if values else None
+        """The observation with the best value, the first of those; None without a value.
+
+        Where values are noisy it is the luckiest one; see `recommend`.
+        """
+        return self._ledger.state.best(self._settings.sign)
+
+    def recommend(self) -> Recommendation | None:
+        """Return the point to take: `best`, or where values are noisy that of the best mean.
+
+        That is the mean of a model at the evaluated points, which is fitted for it; noise is what
+        was told, or what the model learns. None without a value.
+        """
+        return recommended(self._settings, self.history, self.best)
 
     @property
     def starts(self) -> int:
@@ -340,7 +356,7 @@ class BayesianOptimizer:
         same again until then does not count twice. `save` makes a new journal where the old one
         was lost.
         """
-        self._take_notice()
+        self._ledger.notice()
         self._ledger.add(tellings(self._ledger.state, x, y, failed, noise, reason))
 
     def tell_table(
@@ -355,7 +371,7 @@ class BayesianOptimizer:
             data frame, a dict of columns, or a pair (X, y).
         """
         past = read_table(table, self.space, value, noise, outside)
-        self._take_notice()
+        self._ledger.notice()
         events = tellings_of_table(self._ledger.state, past)
         if events:
             self._ledger.add(events)
@@ -363,7 +379,7 @@ class BayesianOptimizer:
 
     def forget(self, x: object) -> None:
         """Drop a pending point, or suggestion, that will never be told."""
-        self._take_notice()
+        self._ledger.notice()
         self._ledger.add([forgotten(pending_key(self._ledger.state, x))])
 
     def ask_again(self) -> None:
@@ -418,22 +434,10 @@ class BayesianOptimizer:
     def ask_within(
         self, n_evals: int, worker: Worker, progress: ProgressOption = None
     ) -> Suggestion | Literal["wait", "exhausted"]:
-        """Return the next point of a run by several workers; this is what `run` asks with.
+        """Return the next of `n_evals` points of all workers; this is what `run` asks with.
 
-        Parameters
-        ----------
-        n_evals : int
-            Evaluations of all workers. ``wait`` says that others are at all that are left, or
-            that one is thinking of its point.
-        worker : Worker
-            Who is going to evaluate it.
-        progress : callable, bool or "live", optional
-            As in `ask`.
-
-        Notes
-        -----
-        ``exhausted`` says that every point of a finite space is known. None is then asked again,
-        unless noise was told or with ``escape=None``.
+        ``wait``: others are at all that are left, or one thinks. ``exhausted``: every point of a
+        finite space is known, and none is wanted again, as it is with told noise or without escape.
         """
         with self._one_asks, reporting(progress, 1.0) as callback:
             exhausted = self._asking.is_exhausted
@@ -452,7 +456,7 @@ class BayesianOptimizer:
             return self._ledger.state.suggestions[key]
 
     def _ask(self, callback: ProgressCallback | None) -> Suggestion:
-        unread = self._take_notice()
+        unread = self._ledger.notice()
         if unread is not None:
             warnings.warn(
                 f"other processes' events are not known: {unread}", JournalWarning, stacklevel=3
@@ -480,15 +484,11 @@ class BayesianOptimizer:
                 warnings.warn(
                     f"a suggestion is not in the journal yet: {error}", JournalWarning, stacklevel=4
                 )
-            return replace(self._ledger.state.suggestions[event.key], proposal=proposal)
-
-    def _take_notice(self) -> JournalError | None:
-        """Take notice of what other processes wrote; return why that could not be read."""
-        try:
-            self._ledger.refresh()
-        except JournalError as error:
-            return error
-        return None
+            suggestion = self._ledger.state.suggestions[event.key]
+            if not self._has_warned and (said := doubt_in(suggestion.message)):
+                self._has_warned = True  # once a run
+                warnings.warn(said, ModelWarning, stacklevel=4)
+            return replace(suggestion, proposal=proposal)
 
     def __repr__(self) -> str:
         best = self.best

@@ -107,7 +107,13 @@ def _one(
     display.phase("evaluating")
     outcome = evaluated(f, suggestion.x)
     try:
-        optimizer.tell(suggestion, outcome.y, failed=outcome.y is None, reason=outcome.reason)
+        optimizer.tell(
+            suggestion,
+            outcome.y,
+            failed=outcome.y is None,
+            noise=outcome.noise,
+            reason=outcome.reason,
+        )
     except JournalError as error:
         warnings.warn(f"the run goes on in memory: {error}", JournalWarning, stacklevel=4)
     observation = _told_of(optimizer, suggestion)
@@ -162,7 +168,7 @@ def _told_of(optimizer: BayesianOptimizer, suggestion: Suggestion) -> Observatio
 def _result(
     optimizer: BayesianOptimizer, n_evals: int, ended: str, here: int, seconds: float
 ) -> OptimizeResult:
-    made, best = calls(optimizer), optimizer.best
+    made, best = calls(optimizer), optimizer.recommend()
     failed = [told for told in optimizer.history if told.failed and told.suggestion is not None]
     parts = [f"{ended} after {made} of {n_evals} evaluations" if ended else f"{made} evaluations"]
     if failed:
@@ -176,7 +182,7 @@ def _result(
         )
     return OptimizeResult(
         x=None if best is None else best.x,
-        fun=math.nan if best is None or best.y is None else best.y,
+        fun=math.nan if best is None else best.y,
         nfev=made,
         n_failed=len(failed),
         success=ended in ("", EXHAUSTED) and best is not None,
@@ -186,6 +192,7 @@ def _result(
         nfev_here=here,
         seconds_all=optimizer.seconds,
         optimizer=optimizer,
+        noise=0.0 if best is None else best.noise,
     )
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from nnbo_mip.acquisitions.base.catalogue import registry as acquisitions
 from nnbo_mip.core.checks import check_known
 from nnbo_mip.core.errors import InputError, MissingExtraError, UnsupportedError
-from nnbo_mip.exact.scores.answer import SMALLEST_SCORE
+from nnbo_mip.exact.scores.problem import SMALLEST_SCORE
 from nnbo_mip.exact.search.result import SearchResult
 from nnbo_mip.maximizers.base.abstract import Maximizer
 from nnbo_mip.maximizers.base.catalogue import registry

@@ -18,12 +18,14 @@ from nnbo_mip.maximizers.base.catalogue import registry
 from nnbo_mip.maximizers.base.proposal import Proposal
 from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.maximizers.proposing import check_chooses, proposed
-from nnbo_mip.maximizers.sizes import check_size
 from nnbo_mip.space.domain import Domain
-from nnbo_mip.surrogates.base.abstract import Belief, check_belief
+from nnbo_mip.surrogates.base.abstract import Belief, Capability, check_belief
 
 DEFAULT_SECONDS = 60.0
 """Of a search for a proof, where neither the caller nor the maximizer has a limit."""
+
+SMALLEST, LARGEST = 1e-120, 1e150
+"""Between them a square is a number with all its digits."""
 
 
 def maximize(
@@ -111,7 +113,7 @@ def maximize(
         check_chooses(made.name, chosen.name)
         return proposed(made, belief, limited, X, y, noise, step, as_seed(seed))
     target = Target(made.scorer(belief, X, y, noise, step), limited)
-    check_size(belief, limited, y)
+    _check_size(belief, limited, y)
     with reporting(progress, 1.0) as callback:
         request = Request(
             gap=as_gap(gap),
@@ -175,3 +177,24 @@ def _admissible(starts: npt.ArrayLike | None, domain: Domain) -> FloatArray:
         return np.empty((0, domain.dimension))
     points = as_points(starts, domain.dimension)
     return np.asarray(points[domain.admissible(points)])
+
+
+def _check_size(belief: Belief, domain: Domain, y: npt.ArrayLike | None) -> None:
+    """Refuse a belief that is too large or too small at the ends and in the middle of a box.
+
+    Where values (n,) are known, a belief may be as small as it likes beside them.
+    """
+    places = np.stack([domain.lower, 0.5 * domain.lower + 0.5 * domain.upper, domain.upper])
+    said = [(Capability.MEAN, belief.mean), (Capability.STD, belief.std)]
+    with np.errstate(all="ignore"):
+        sizes = [np.abs(ask(places)).max() for one, ask in said if one in belief.capabilities]
+    if not sizes:
+        return  # a ratio of densities has the same size whatever that of the values
+    known = 0.0 if y is None else float(np.abs(np.asarray(y, dtype=np.float64)).max(initial=0.0))
+    size = float(max([known, *sizes]))
+    if size > LARGEST or 0.0 < size < SMALLEST:
+        raise InputError(
+            f"means and stds of a belief must lie between {SMALLEST:g} and {LARGEST:g} in size, as "
+            f"squares leave float64 elsewhere; got {size:g}; multiply the values that it learns "
+            "from, by a power of two where no digit may change."
+        )

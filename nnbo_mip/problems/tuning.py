@@ -10,7 +10,7 @@ are not known.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -24,6 +24,7 @@ from nnbo_mip.problems.sources import label
 from nnbo_mip.problems.tuning_data import DataSet, check_data, load
 from nnbo_mip.space.abstract import Dimension
 from nnbo_mip.space.checks import as_whole
+from nnbo_mip.space.constraints import LinearConstraint
 from nnbo_mip.space.space import Space
 
 Recipe: TypeAlias = Callable[[Mapping[str, Any], bool, int], Any]
@@ -40,18 +41,19 @@ def tuning_problem(
     data: object,
     choices: tuple[str, ...],
     seed: object,
+    constraints: Sequence[LinearConstraint] = (),
+    raw: bool = False,
 ) -> Problem:
-    """Return the problem of tuning the models of a recipe on a data set."""
+    """Return the problem of tuning the models of a recipe on a data set; see `CrossValidated`."""
     chosen = check_data(name, data, choices)
     number = as_whole(seed, f"the seed of {name!r}")
     if not 0 <= number <= MAX_SEED:
         raise InputError(
             f"the seed of {name!r} must be from 0 to {MAX_SEED}; got {number}; choose another."
         )
-    space = Space(dimensions)
-    return Problem(
-        label(name, data=chosen, seed=number), space, CrossValidated(space, recipe, chosen, number)
-    )
+    space = Space(dimensions, constraints)
+    function = CrossValidated(space, recipe, chosen, number, raw)
+    return Problem(label(name, data=chosen, seed=number), space, function)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +70,15 @@ class CrossValidated:
         Name of the data set.
     seed : int
         Of folds and training.
+    raw : bool
+        Whether inputs are left as they are, for models that scale them by themselves.
     """
 
     space: Space
     recipe: Recipe
     data: str
     seed: int
+    raw: bool = False
 
     def __call__(self, X: FloatArray) -> FloatArray:
         """Return the losses (n,) at raw coordinates (n, k)."""
@@ -96,7 +101,7 @@ class CrossValidated:
     def _predicted(self, task: DataSet, test: BoolArray, setting: Mapping[str, Any]) -> FloatArray:
         """Return what a model that was trained on the other points predicts for a fold."""
         X, y = task.X[~test], task.y[~test]
-        centre, width = X.mean(axis=0), _width(X)
+        centre, width = (0.0, 1.0) if self.raw else (X.mean(axis=0), _width(X))
         shift, scale = (0.0, 1.0) if task.is_classification else (y.mean(), y.std())
         model = self.recipe(setting, task.is_classification, self.seed)
         model.fit((X - centre) / width, (y - shift) / scale)

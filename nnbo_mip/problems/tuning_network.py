@@ -1,4 +1,4 @@
-"""The task `tuning_mlp`."""
+"""The tasks `tuning_mlp` and `tuning_layers`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.problems.problem import Problem
 from nnbo_mip.problems.tuning import tuning_problem
 from nnbo_mip.problems.tuning_data import CLASSIFICATION, REGRESSION
+from nnbo_mip.space.constraints import LinearConstraint
 from nnbo_mip.space.dimensions import Categorical, Integer, Real
 
 N_EPOCHS = 20
+
+N_UNITS = 160
 
 
 def tuning_mlp(data: str = "digits", seed: int = 0) -> Problem:
@@ -47,24 +50,64 @@ def tuning_mlp(data: str = "digits", seed: int = 0) -> Problem:
     )
 
 
-def _mlp(setting: Mapping[str, Any], is_classification: bool, seed: int) -> Any:
-    from sklearn.neural_network import MLPClassifier, MLPRegressor
+def tuning_layers(data: str = "digits", seed: int = 0) -> Problem:
+    """Tune a network of three layers that share `N_UNITS` units: seven settings, one constraint.
 
-    kind = MLPClassifier if is_classification else MLPRegressor
+    Parameters
+    ----------
+    data : {"breast_cancer", "digits", "iris", "wine", "diabetes"}
+        What it learns; diabetes is a regression.
+    seed : int
+        Of folds, first weights and batches.
+    """
+    layers = ("first", "second", "third")
+    return tuning_problem(
+        "tuning_layers",
+        [
+            *(Integer(name, 4, 96) for name in layers),
+            Categorical("activation", ("relu", "tanh", "logistic")),
+            Real("learning_rate", 1e-4, 1e-1, log=True),
+            Integer("batch_size", 16, 256, log=True),
+            Real("decay", 1e-6, 1.0, log=True),
+        ],
+        _layers,
+        data,
+        CLASSIFICATION + REGRESSION,
+        seed,
+        [LinearConstraint(dict.fromkeys(layers, 1.0), "<=", N_UNITS)],
+    )
+
+
+def _layers(setting: Mapping[str, Any], is_classification: bool, seed: int) -> Any:
+    widths = [setting[name] for name in ("first", "second", "third")]
+    return _trained(setting, widths, is_classification, seed)
+
+
+def _mlp(setting: Mapping[str, Any], is_classification: bool, seed: int) -> Any:
     widths = [
         max(2, round(setting["units"] * setting["taper"] ** k)) for k in range(setting["layers"])
     ]
+    return _trained(setting, widths, is_classification, seed, beta_1=setting["momentum"])
+
+
+def _trained(
+    setting: Mapping[str, Any], widths: list[int], is_classification: bool, seed: int, **more: Any
+) -> Any:
+    """Return a network of these widths with what both tasks set."""
+    from sklearn.neural_network import MLPClassifier, MLPRegressor
+
+    kind = MLPClassifier if is_classification else MLPRegressor
     return Brief(
         kind(
             hidden_layer_sizes=widths,
             activation=setting["activation"],
             learning_rate_init=setting["learning_rate"],
             batch_size=setting["batch_size"],
-            beta_1=setting["momentum"],
             alpha=setting["decay"],
             max_iter=N_EPOCHS,
             n_iter_no_change=N_EPOCHS,
             random_state=seed,
+            **more,
         )
     )
 

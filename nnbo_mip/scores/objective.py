@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.errors import InputError
 from nnbo_mip.core.files import MAX_BYTES
 from nnbo_mip.network.graph.fingerprint import NEWEST, fingerprint
+from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores import storage
-from nnbo_mip.scores.base.abstract import Head, MemberHead, MomentHead
+from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.posteriors.readouts import Readout
 
 
@@ -41,14 +41,15 @@ class Objective:
 
     def score(self, points: npt.ArrayLike) -> FloatArray:
         """Return the scores (n,) of points (n, d)."""
-        if isinstance(self.head, MemberHead):
-            return self.head.score(self.readout.members(points))
-        if isinstance(self.head, MomentHead):
-            return self.head.score(*self.readout.moments(points))
-        raise InputError(
-            f"a head must read moments or members; got a {type(self.head).__name__}; derive it "
-            "from MomentHead or MemberHead."
-        )
+        return self.head.score_at(self.readout, points)
+
+    def gradient(self, points: FloatArray) -> FloatArray:
+        """Return the gradients (n, d) of the score at points (n, d); one-sided at a kink."""
+        return self.head.gradient_at(self.readout, points)
+
+    def tangent(self, point: FloatArray) -> Network:
+        """Return a network of one output that has the slopes of the score at a point (d,)."""
+        return self.head.tangent_at(self.readout, point[None, :])
 
     @cached_property
     def fingerprint(self) -> str:

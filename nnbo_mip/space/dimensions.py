@@ -15,10 +15,9 @@ import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray, IntArray
 from nnbo_mip.core.errors import InputError
-from nnbo_mip.space.abstract import Dimension, NumericDimension
+from nnbo_mip.space.abstract import Dimension, NumericDimension, Scale
 from nnbo_mip.space.checks import as_real, as_whole, check_name, check_order, unwrapped
 from nnbo_mip.space.grid import Grid
-from nnbo_mip.space.scale import Scale
 
 Level: TypeAlias = str | int | float | bool
 """What a category may be: anything that JSON restores as the same object."""

@@ -22,7 +22,7 @@ import pytest
 from nnbo_mip.acquisitions import create as create_acquisition
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import NnboError, UnsupportedError
-from nnbo_mip.exact.scores.answer import SMALLEST_SCORE
+from nnbo_mip.exact.scores.problem import SMALLEST_SCORE
 from nnbo_mip.maximizers import Abilities, Maximizer, Proposal, Request, Target, create
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement

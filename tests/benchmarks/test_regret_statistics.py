@@ -13,10 +13,10 @@ from benchmarks.regret.ax import score_table, scores
 from benchmarks.regret.families import families_report
 from benchmarks.regret.problems import AX, FUNCTIONS, Case
 from benchmarks.regret.results import Results, Run
-from benchmarks.regret.statistics import Difference, log10, traces
 from benchmarks.regret.table import report
 from benchmarks.regret.verdicts import Held, verdict_lines
 from nnbo_mip.lab.statistics.intervals import bootstrapped, interval_of, t_interval_of
+from nnbo_mip.lab.statistics.paired import Difference, log10, traces
 
 BRANIN = replace(FUNCTIONS[0], starts=2, evaluations=4)
 STEP: dict[str, Any] = {

@@ -373,7 +373,7 @@ def test_a_bad_constraint_is_refused(entry: Any, part: str, tmp_path: Path) -> N
 def test_a_missing_package_exits_with_4(monkeypatch: pytest.MonkeyPatch) -> None:
     from nnbo_mip.exact import certify as module
 
-    def absent(*_: object) -> str:
+    def absent(*_: object, **__: object) -> str:
         raise nm.MissingExtraError("this solver needs a package;\n install nnbo_mip[scip].")
 
     monkeypatch.setattr(module, "check_solver", absent)

@@ -22,8 +22,7 @@ import pytest
 
 import nnbo_mip as nm
 from nnbo_mip.core.errors import FileFormatError
-from nnbo_mip.core.terms import LARGEST_GAP
-from nnbo_mip.exact.certificates.gap import agrees, measure_of
+from nnbo_mip.core.terms import LARGEST_GAP, Measure
 from nnbo_mip.network.graph.fingerprint import fingerprint
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.storage import head_from_dict
@@ -172,9 +171,10 @@ def fitting(certificate: nm.Certificate) -> nm.Certificate:
     sign = 1.0 if certificate.direction == "maximize" else -1.0
     value, bound = sign * certificate.value, sign * certificate.bound
     if certificate.status in ("optimal", "feasible") and bound > -math.inf:
-        closed = agrees(head, "optimal", value, bound, certificate.requested_gap)
+        measure = Measure.NATURAL if head is None else head.measure
+        closed = measure.agrees("optimal", value, bound, certificate.requested_gap)
         status: Any = "optimal" if closed else "feasible"
-        gap = measure_of(head).gap(value, bound)
+        gap = measure.gap(value, bound)
         return replace(certificate, status=status, gap=gap, digest="")
     return certificate
 

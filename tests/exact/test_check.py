@@ -148,10 +148,11 @@ def test_a_solver_does_not_confirm_that_a_bound_is_rigorous(
 
 
 def test_the_other_solver_is_never_the_claimant() -> None:
+    both = Proof("sandwich", problems=(Proof("mip", "scip"), Proof("mip", "highs")))
     assert reproof._other_solver(Proof("mip", "highs"), 0)[0] == "scip"
     assert reproof._other_solver(Proof("mip", "scip"), 0)[0] == "highs"
     assert reproof._other_solver(Proof("mip", "gurobi"), 0)[0] == "scip"
-    assert reproof._other_solver("scip, highs", 0)[0] == "highs without presolve"
+    assert reproof._other_solver(both, 0)[0] == "highs without presolve"
 
 
 def test_a_heuristic_result_claims_no_bound() -> None:

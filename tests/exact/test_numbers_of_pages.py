@@ -14,7 +14,7 @@ from nnbo_mip.exact.checking import recheck, recheck_phases, reproof
 from nnbo_mip.exact.checking.heads import boxes, pieces
 from nnbo_mip.exact.formulation import inputs
 from nnbo_mip.exact.formulation.model import MARGIN
-from nnbo_mip.exact.scores.answer import SMALLEST_SCORE
+from nnbo_mip.exact.scores.problem import SMALLEST_SCORE
 from nnbo_mip.space.domain import ROW_SLACK
 
 ROOT = Path(__file__).parents[2]

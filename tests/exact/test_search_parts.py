@@ -10,8 +10,7 @@ import pytest
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.core.terms import Measure
 from nnbo_mip.exact.branching import boxes
-from nnbo_mip.exact.branching.frontier import WORKING_SIZE, Frontier
-from nnbo_mip.exact.branching.splitting import Splitter
+from nnbo_mip.exact.branching.frontier import WORKING_SIZE, Frontier, Splitter
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.primal import climb, gradient_ascent
 from nnbo_mip.exact.search.problem import Problem

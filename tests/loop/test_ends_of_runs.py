@@ -61,6 +61,7 @@ def test_a_function_that_raises_something_else_each_time_is_asked_on() -> None:
     assert quick(works_once, n_evals=8).n_failed == 7
 
 
+@pytest.mark.filterwarnings("ignore::nnbo_mip.core.errors.ModelWarning")
 def test_a_finite_space_ends_a_run_when_all_its_points_are_known() -> None:
     space = nm.Space([nm.Integer("n", 0, 2), nm.Categorical("c", ["a", "b"])])
     seen: list[Any] = []

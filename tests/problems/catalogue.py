@@ -7,7 +7,17 @@ from nnbo_mip.problems import Problem
 
 WRAPPERS = ("constrained", "embedded", "integer", "noisy")
 
-TUNING = ("tuning_boosting", "tuning_forest", "tuning_mlp", "tuning_svm")
+TUNING = (
+    "tuning_boosting",
+    "tuning_elastic_net",
+    "tuning_forest",
+    "tuning_layers",
+    "tuning_logistic",
+    "tuning_mlp",
+    "tuning_neighbors",
+    "tuning_pipeline",
+    "tuning_svm",
+)
 
 FROM_FILES = ("bbob", "fcnet")
 """Of other packages, or downloads."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import cos, e, exp, pi, prod, sin, sqrt
+from math import cos, e, exp, log, pi, prod, sin, sqrt
 
 import pytest
 
@@ -163,7 +163,81 @@ def waves(t: float) -> float:
     return max(10, abs(t) / 2) * sin(t / 2 * min(3, max(0, (1 + t / 100) ** 2)))
 
 
+def borehole(x: Point) -> float:
+    """Resistances in a row: both aquifers, and the hole between them."""
+    well, reach, upper, head, lower, below, length, conductivity = x
+    spread = log(reach / well)
+    hole = 2 * length / (well * well * conductivity)
+    return 2 * pi * (head - below) / (spread / upper + spread / lower + hole)
+
+
+def otl_circuit(x: Point) -> float:
+    """As the publication prints it, term by term."""
+    b1, b2, f, c1, c2, beta = x
+    base = 12 * b2 / (b1 + b2)
+    first = (base + 0.74) * beta * (c2 + 9) / (beta * (c2 + 9) + f)
+    second = 11.35 * f / (beta * (c2 + 9) + f)
+    third = 0.74 * f * beta * (c2 + 9) / ((beta * (c2 + 9) + f) * c1)
+    return first + second + third
+
+
+def piston(x: Point) -> float:
+    """The gas volume is the positive root of k V^2 + A S V = S^2 P0 V0 Ta / T0."""
+    weight, surface, gas, spring, pressure, ambient, filling = x
+    heat = pressure * gas * ambient / filling
+    force = pressure * surface + 19.62 * weight - spring * gas / surface
+    half = force * surface / (2 * spring)
+    volume = surface**2 * heat / spring / (half + sqrt(half**2 + surface**2 * heat / spring))
+    return 2 * pi * sqrt(weight / (spring + (surface / volume) ** 2 * heat))
+
+
+def wing_weight(x: Point) -> float:
+    area, fuel, aspect, sweep, pressure, taper, thickness, load, gross, paint = x
+    logs = log(0.036) + 0.758 * log(area) + 0.0035 * log(fuel) + 0.6 * log(aspect)
+    logs += 0.006 * log(pressure) + 0.04 * log(taper) - 0.3 * log(100 * thickness)
+    logs += 0.49 * log(load * gross) - 0.9 * log(cos(sweep * pi / 180))
+    return exp(logs) + area * paint
+
+
+def robot_arm(x: Point) -> float:
+    end, angle = 0j, 0.0
+    for turn, length in zip(x[:4], x[4:], strict=True):
+        angle += turn
+        end += length * e ** (1j * angle)
+    return abs(end)
+
+
+def cantilever(x: Point) -> float:
+    """F l^3 / (3 E I) of both loads, with I = w t^3 / 12 and t w^3 / 12."""
+    modulus, horizontal, vertical, width, thickness = x
+    down = vertical * 100**3 / (3 * modulus * width * thickness**3 / 12)
+    aside = horizontal * 100**3 / (3 * modulus * thickness * width**3 / 12)
+    return sqrt(down**2 + aside**2)
+
+
+def short_column(x: Point) -> float:
+    """One minus the moment and the squared force, in those that make a section plastic."""
+    stress, moment, force, width, depth = x
+    return 1 - moment / (width * depth**2 / 4 * stress) - (force / (width * depth * stress)) ** 2
+
+
+def flood(x: Point) -> float:
+    """Manning's law for a wide river: Q = K B H^(5/3) sqrt(slope)."""
+    flow, strickler, downstream, upstream, dyke, bank, length, width = x
+    slope = (upstream - downstream) / length
+    height = (flow / (strickler * width * sqrt(slope))) ** (3 / 5)
+    return height + downstream - (dyke + bank)
+
+
 FORMULAS: dict[str, Callable[[Point], float]] = {
+    "borehole": borehole,
+    "cantilever": cantilever,
+    "flood": flood,
+    "otl_circuit": otl_circuit,
+    "piston": piston,
+    "robot_arm": robot_arm,
+    "short_column": short_column,
+    "wing_weight": wing_weight,
     "ackley": ackley,
     "bohachevsky": bohachevsky,
     "branin": branin,

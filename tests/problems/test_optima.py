@@ -46,6 +46,7 @@ PUBLISHED = [
     ("powell:dimension=8", 0.0, [0.0] * 8),
     ("three_hump_camel", 0.0, [0.0, 0.0]),
     ("styblinski_tang:dimension=3", -39.16616570 * 3, [-2.903534] * 3),
+    ("robot_arm", 0.0, [0.0] * 8),
 ]
 
 # Values used for scaling, or checked worst values.

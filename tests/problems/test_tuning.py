@@ -13,12 +13,15 @@ import numpy as np
 import pytest
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import load_diabetes, load_digits, load_iris, load_wine
+from sklearn.decomposition import PCA
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingRegressor
+from sklearn.linear_model import ElasticNet
 from sklearn.metrics import r2_score, zero_one_loss
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import PolynomialFeatures, RobustScaler, StandardScaler
 from sklearn.svm import SVC
 
 import nnbo_mip as nm
@@ -46,6 +49,45 @@ USUAL = {
         "features": 0.5,
         "bootstrap": True,
         "splits": "best",
+    },
+    "tuning_layers": {
+        "first": 8,
+        "second": 8,
+        "third": 8,
+        "activation": "relu",
+        "learning_rate": 0.01,
+        "batch_size": 128,
+        "decay": 1e-3,
+    },
+    "tuning_pipeline": {
+        "scaler": "standard",
+        "components": 0.5,
+        "kernel": "poly",
+        "C": 0.1,
+        "gamma": 0.1,
+        "degree": 3,
+        "offset": 1.0,
+    },
+    "tuning_logistic": {
+        "scaler": "standard",
+        "components": 0.3,
+        "C": 0.05,
+        "balanced": False,
+        "iterations": 100,
+    },
+    "tuning_neighbors": {
+        "scaler": "standard",
+        "components": 0.5,
+        "neighbors": 5,
+        "weights": "uniform",
+        "power": 2.0,
+    },
+    "tuning_elastic_net": {
+        "scaler": "standard",
+        "degree": 2,
+        "squares": True,
+        "penalty": 0.1,
+        "lasso": 0.5,
     },
     "tuning_boosting": {
         "trees": 10,
@@ -77,6 +119,45 @@ CHANGED = {
         "bootstrap": False,
         "splits": "random",
     },
+    "tuning_layers": {
+        "first": 16,
+        "second": 16,
+        "third": 16,
+        "activation": "tanh",
+        "learning_rate": 1e-3,
+        "batch_size": 64,
+        "decay": 1.0,
+    },
+    "tuning_pipeline": {
+        "scaler": "none",
+        "components": 0.1,
+        "kernel": "sigmoid",
+        "C": 10.0,
+        "gamma": 1e-3,
+        "degree": 5,
+        "offset": 0.0,
+    },
+    "tuning_logistic": {
+        "scaler": "none",
+        "components": 0.1,
+        "C": 1e3,
+        "balanced": True,
+        "iterations": 5,
+    },
+    "tuning_neighbors": {
+        "scaler": "none",
+        "components": 0.1,
+        "neighbors": 20,
+        "weights": "distance",
+        "power": 1.0,
+    },
+    "tuning_elastic_net": {
+        "scaler": "range",
+        "degree": 3,
+        "squares": False,
+        "penalty": 1.0,
+        "lasso": 0.0,
+    },
     "tuning_boosting": {
         "trees": 20,
         "learning_rate": 1.0,
@@ -87,7 +168,8 @@ CHANGED = {
         "interactions": "none",
     },
 }
-FINE = {name: "wine" if name == "tuning_svm" else "diabetes" for name in TUNING}
+CLASSES_ONLY = ("tuning_logistic", "tuning_pipeline", "tuning_svm")
+FINE = {name: "wine" if name in CLASSES_ONLY else "diabetes" for name in TUNING}
 """Small data on which every dimension matters."""
 
 
@@ -156,6 +238,34 @@ def test_the_network_has_the_unexplained_variance_of_cross_validation() -> None:
     assert found == pytest.approx(unexplained_of(model, X, y, seed=0), rel=1e-6)
 
 
+def test_a_pipeline_has_the_error_of_cross_validation() -> None:
+    X, y = load_wine(return_X_y=True)
+    folds = StratifiedKFold(3, shuffle=True, random_state=2)
+    whole = make_pipeline(RobustScaler(), PCA(6), KNeighborsClassifier(7, p=1.5))
+    expected = float(zero_one_loss(y, cross_val_predict(whole, X, y, cv=folds)))
+    setting = {"scaler": "robust", "components": 0.46, "neighbors": 7, "weights": "uniform"}
+    found = create("tuning_neighbors:data=wine,seed=2")(setting | {"power": 1.5})
+    assert found == pytest.approx(expected)
+    assert 0.0 < expected < 0.2
+
+
+def test_a_penalized_regression_has_the_unexplained_variance_of_cross_validation() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    folds = KFold(3, shuffle=True, random_state=0)
+    products = PolynomialFeatures(2, include_bias=False)
+    net = make_pipeline(StandardScaler(), products, StandardScaler(), ElasticNet(0.1, l1_ratio=0.5))
+    both = TransformedTargetRegressor(net, transformer=StandardScaler())
+    expected = 1.0 - float(r2_score(y, cross_val_predict(both, X, y, cv=folds)))
+    found = create("tuning_elastic_net")(USUAL["tuning_elastic_net"])
+    assert found == pytest.approx(expected, rel=1e-3)
+
+
+def test_three_layers_share_their_units() -> None:
+    problem = create("tuning_layers:data=iris")
+    with pytest.raises(InputError, match="constraint"):
+        problem(USUAL["tuning_layers"] | {"first": 96, "second": 96})
+
+
 def test_a_kernel_that_sees_nothing_names_the_largest_class() -> None:
     _, y = load_wine(return_X_y=True)
     svm = create("tuning_svm:data=wine")
@@ -209,12 +319,19 @@ print(json.dumps({{name: tasks[name](usual[name]) for name in tasks}}))
 
 @pytest.mark.parametrize(
     ("name", "data"),
-    [(name, data) for name in TUNING for data in ("iris", FINE[name])],
+    [
+        (name, data)
+        for name in TUNING
+        for data in dict.fromkeys((FINE[name], "iris"))
+        if (name, data) != ("tuning_elastic_net", "iris")
+    ],
 )
 def test_the_corners_are_evaluated_without_a_warning(name, data) -> None:
     problem = create(f"{name}:data={data}")
     box = problem.space.model()
     corners = np.stack([box.lower, box.upper])
+    if problem.space.constraints:
+        corners[1] = box.repair(corners[1])
     losses = problem.evaluate(problem.space.decode(corners))
     assert (losses >= 0.0).all()
     assert (losses < 10.0).all()
@@ -232,11 +349,11 @@ def test_there_are_whole_logarithmic_and_categorical_settings() -> None:
     dimensions = [d for name in TUNING for d in nm.problems.create(name).space.dimensions]
     kinds = Counter((type(d).__name__, getattr(d, "log", False)) for d in dimensions)
     assert kinds == {
-        ("Real", False): 4,
-        ("Real", True): 6,
-        ("Integer", False): 2,
-        ("Integer", True): 7,
-        ("Categorical", False): 4,
+        ("Real", False): 10,
+        ("Real", True): 12,
+        ("Integer", False): 7,
+        ("Integer", True): 10,
+        ("Categorical", False): 13,
     }
 
 

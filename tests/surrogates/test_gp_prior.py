@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import multivariate_normal, norm
 
 from nnbo_mip.core.errors import InputError
-from nnbo_mip.surrogates.gp.fitting import LengthScalePrior
+from nnbo_mip.surrogates.gp.fitting import LogNormal
 from nnbo_mip.surrogates.gp.gp import GaussianProcess
 from nnbo_mip.surrogates.gp.kernels import Kernel
 
@@ -41,7 +41,7 @@ def test_the_length_scale_is_the_most_probable_one(backend: str) -> None:
 
 
 def test_the_typical_length_grows_with_the_root_of_the_dimension() -> None:
-    ratio = LengthScalePrior.of_dimension(25).center - LengthScalePrior.of_dimension(1).center
+    ratio = LogNormal.of_length_scales(25).center - LogNormal.of_length_scales(1).center
     assert np.exp(ratio) == pytest.approx(5.0)
 
 

@@ -55,10 +55,16 @@ class Evidence:
         deviation = None if noise is None else _common_noise(noise)
         return Evidence(points, values, deviation, check_count("step", step, least=0))
 
-    def incumbent(self, given: float | None) -> float:
-        """Return the incumbent that was given, or the largest y."""
+    def incumbent(self, given: float | None, belief: Belief | None = None) -> float:
+        """Return the incumbent that was given, or the largest y.
+
+        Where values have a noise the largest is the luckiest: then it is the largest mean of a
+        belief at an evaluated point, if there is one.
+        """
         if given is not None:
             return given
+        if belief is not None and self.noise and self.X is not None and len(self.X):
+            return float(belief.mean(self.X).max())
         if self.y is None or not len(self.y):
             raise InputError(
                 "this acquisition needs the best value so far; got neither incumbent nor y; give "

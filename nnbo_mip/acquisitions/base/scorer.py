@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import UnsupportedError
-from nnbo_mip.scores.base.abstract import Head, MemberHead, MixtureHead, MomentHead
+from nnbo_mip.scores.base.abstract import Head, MemberHead, MixtureHead, MomentHead, Shape
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.surrogates.base.abstract import Belief, Capability
 from nnbo_mip.surrogates.base.draws import posterior_of_draws
@@ -36,24 +36,32 @@ class Scorer:
     def score(self, X: npt.ArrayLike) -> FloatArray:
         """Return scores (n,) of points (n, d)."""
         points = self.belief.check_points(X)
-        if isinstance(self.head, MemberHead):
-            return self.head.score(self._members(points))
         if isinstance(self.head, MixtureHead):
             mixture = self.belief.mixture(points)
             return self.head.score(mixture.weights, mixture.means, mixture.stds)
-        head = self._moment_head()
-        if not head.reads_std:
-            mean = self.belief.mean(points)
-            return head.score(mean, np.zeros_like(mean))
-        return head.score(*self.belief.predict(points, return_std=True))
+        return self.head.score_at(self, points)
+
+    def moments(self, X: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return mean and std (n,) at points (n, d), zeros for a std without influence."""
+        if not self.head.reads_std:
+            mean = self.belief.mean(X)
+            return mean, np.zeros_like(mean)
+        mean, std = self.belief.predict(X, return_std=True)
+        return mean, std
+
+    def members(self, X: npt.ArrayLike) -> FloatArray:
+        """Return the predictions (n, M) of members, or of draws, at points (n, d)."""
+        if not self.draws:
+            return self.belief.members(X)
+        return np.stack([draw.mean(X) for draw in self.draws], axis=1)
 
     @property
     def has_gradient(self) -> bool:
         """Whether `gradient` can be asked."""
-        if isinstance(self.head, MemberHead) and not self.draws:
+        if self.head.shape is Shape.EMPIRICAL and not self.draws:
             offered = type(self.belief).member_gradients is not Belief.member_gradients
             return offered and Capability.GRADIENT in self.belief.capabilities
-        if isinstance(self.head, MixtureHead):
+        if self.head.shape is Shape.MIXTURE:
             offered = type(self.belief).mixture_slopes is not Belief.mixture_slopes
             return offered and Capability.GRADIENT in self.belief.capabilities
         read = self.draws or (self.belief,)
@@ -67,13 +75,15 @@ class Scorer:
         """Return scores (n,) and gradients (n, d) from one evaluation where that is possible."""
         points = self.belief.check_points(X)
         if isinstance(self.head, MemberHead):
-            members = self._members(points)
+            members = self.members(points)
             slopes = self.head.gradient(members)
             gradient = np.einsum("nm,nmd->nd", slopes, self._member_gradients(points))
             return self.head.score(members), np.asarray(gradient)
         if isinstance(self.head, MixtureHead):
             return self._of_mixture(points, self.head)
-        local, head = self.belief.differentiate(points), self._moment_head()
+        if not isinstance(self.head, MomentHead):
+            raise self.head.unread()
+        local, head = self.belief.differentiate(points), self.head
         by_mean, by_std = head.gradient(local.mean, local.std)
         gradient = by_mean[:, None] * local.mean_gradient + by_std[:, None] * local.std_gradient
         return head.score(local.mean, local.std), gradient
@@ -83,7 +93,7 @@ class Scorer:
 
         Raises `UnsupportedError` where nothing is proven.
         """
-        if isinstance(self.head, MixtureHead):
+        if self.head.shape is Shape.MIXTURE:
             raise UnsupportedError(
                 "a score must read mean and std, or members, to be maximized exactly; this one "
                 f"reads the mixture of a {self.belief.family} belief; choose empirical_ei or "
@@ -91,7 +101,7 @@ class Scorer:
             )
         if self.draws:
             return Objective(posterior_of_draws(self.draws), self.head)
-        return Objective(self.belief.posterior(isinstance(self.head, MemberHead)), self.head)
+        return Objective(self.belief.posterior(self.head.shape is Shape.EMPIRICAL), self.head)
 
     def _of_mixture(self, points: FloatArray, head: MixtureHead) -> tuple[FloatArray, FloatArray]:
         mixture, slopes = self.belief.mixture(points), self.belief.mixture_slopes(points)
@@ -99,19 +109,6 @@ class Scorer:
         parts = zip(head.gradient(*read), (slopes.weights, slopes.means, slopes.stds), strict=True)
         gradient = sum(np.einsum("nk,nkd->nd", by, slope) for by, slope in parts)
         return head.score(*read), np.asarray(gradient)
-
-    def _moment_head(self) -> MomentHead:
-        if not isinstance(self.head, MomentHead):
-            raise UnsupportedError(
-                "a head must be a MomentHead, a MemberHead or a MixtureHead; got a "
-                f"{type(self.head).__name__}; derive it from one of them."
-            )
-        return self.head
-
-    def _members(self, points: FloatArray) -> FloatArray:
-        if not self.draws:
-            return self.belief.members(points)
-        return np.stack([draw.mean(points) for draw in self.draws], axis=1)
 
     def _member_gradients(self, points: FloatArray) -> FloatArray:
         if self.draws:

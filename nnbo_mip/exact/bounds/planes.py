@@ -1,4 +1,4 @@
-r"""The largest value of an affine function over a box of the domain.
+r"""The largest value of an affine function over a box of the domain, and what it decides.
 
 On a plain box it is attained at a corner. A one-hot group takes its largest admissible
 coefficient. Rows ``A x <= b`` enter by their Lagrangian: for every ``lambda >= 0``
@@ -11,6 +11,8 @@ caller wants to undercut find good ones.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
@@ -19,6 +21,9 @@ from nnbo_mip.exact.search.rounding import gamma
 from nnbo_mip.space.domain import Domain
 
 MULTIPLIER_STEPS = 12
+
+UNREACHABLE = 1e200
+"""Stands for infinity in limits, so that sums of them stay numbers."""
 
 
 def largest_on_domain(
@@ -103,3 +108,41 @@ def _multiplier_error(
     summands = np.abs(planes.constant) + (np.abs(domain.row_limit)[:, None] * multipliers).sum(0)
     summands = summands + ((np.abs(planes.slopes) + moved) * sizes).sum(axis=0)
     return np.asarray(gamma(8 * (len(sizes) + len(multipliers) + 2)) * summands)
+
+
+@dataclass(frozen=True, eq=False)
+class Conditions(Planes):
+    """Affine conditions: where a plane is not positive, the score does not exceed the level.
+
+    Parameters
+    ----------
+    scores : (B,) array
+        Proven bounds of the score over each box, whatever the level.
+    """
+
+    scores: FloatArray
+
+    def goal(self, level: float) -> float:
+        """Return 0, the sign that decides."""
+        return 0.0
+
+    def values_below(self, largest: FloatArray, level: float) -> FloatArray:
+        """Return the level where it is proven, the bound of the score elsewhere."""
+        return np.where(largest <= 0.0, np.minimum(level, self.scores), self.scores)
+
+
+def conditions(sums: Planes, limits: FloatArray, scores: FloatArray) -> Conditions:
+    """Return the conditions ``sum(x) > limit``; what is no number bounds nothing."""
+    limits = np.clip(np.where(np.isnan(limits), -UNREACHABLE, limits), -UNREACHABLE, UNREACHABLE)
+    good = np.isfinite(sums.bound) & np.isfinite(sums.constant)
+    good &= np.isfinite(sums.slopes).all(axis=0)
+    slopes = np.where(good, sums.slopes, 0.0)
+    constant = np.where(good, sums.constant, 2.0 * UNREACHABLE)
+    bound = np.where(good, sums.bound, 2.0 * UNREACHABLE)
+    error = 4e-16 * np.abs(limits)
+    return Conditions(
+        slopes,
+        constant - limits + 4e-16 * np.abs(constant) + error,
+        bound - limits + 4e-16 * np.abs(bound) + error,
+        np.where(np.isnan(scores), np.inf, scores),
+    )

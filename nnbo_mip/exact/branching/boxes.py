@@ -35,9 +35,8 @@ from nnbo_mip.core.errors import InputError
 from nnbo_mip.exact.bounds.compiled_relaxation import CompiledRelaxer, load_kernel
 from nnbo_mip.exact.bounds.planes import largest_on_domain
 from nnbo_mip.exact.bounds.relaxation import Planes, Relaxer
-from nnbo_mip.exact.branching.frontier import Frontier
+from nnbo_mip.exact.branching.frontier import Frontier, Splitter
 from nnbo_mip.exact.branching.hole_splitting import HoleSplitter
-from nnbo_mip.exact.branching.splitting import Splitter
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.options import EngineOptions
 from nnbo_mip.exact.search.primal import climb

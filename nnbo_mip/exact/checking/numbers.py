@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from nnbo_mip.core.terms import LARGEST_GAP
+from nnbo_mip.core.terms import LARGEST_GAP, Measure
 from nnbo_mip.exact.certificates.certificate import Certificate
-from nnbo_mip.exact.certificates.gap import agrees, measure_of
 from nnbo_mip.scores.base.abstract import Head
 
 
@@ -23,7 +22,8 @@ def contradictions(certificate: Certificate, head: Head | None) -> Iterator[str]
     sign = 1.0 if certificate.direction == "maximize" else -1.0
     value, bound = sign * certificate.value, sign * certificate.bound
     status, gap, wanted = certificate.status, certificate.gap, certificate.requested_gap
-    expected = math.nan if status == "infeasible" else measure_of(head).gap(value, bound)
+    measure = Measure.NATURAL if head is None else head.measure
+    expected = math.nan if status == "infeasible" else measure.gap(value, bound)
     if not 0.0 <= wanted <= LARGEST_GAP or math.isnan(value) or math.isnan(bound):
         yield f"its numbers are not ordered, or its requested gap not from 0 to {LARGEST_GAP:g}."
     elif value > bound:
@@ -38,9 +38,9 @@ def contradictions(certificate: Certificate, head: Head | None) -> Iterator[str]
         yield f"an infinite bound is none, which the status {status!r} denies."
     elif (status == "infeasible") != (bound == -math.inf):
         yield "where no admissible point exists, and only there, is there no value and no bound."
-    elif status == "optimal" and not agrees(head, status, value, bound, wanted):
+    elif status == "optimal" and not measure.agrees(status, value, bound, wanted):
         yield "value and bound are farther apart than the gap that 'optimal' promises."
-    elif status == "feasible" and not agrees(head, status, value, bound, wanted):
+    elif status == "feasible" and not measure.agrees(status, value, bound, wanted):
         yield "value and bound are as close as 'optimal' asks, but the status says otherwise."
     elif gap != expected and not (math.isnan(gap) and math.isnan(expected)):
         yield f"the distance of value and bound is {expected!r}, not {gap!r}."

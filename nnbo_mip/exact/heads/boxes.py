@@ -3,18 +3,30 @@
 The search is that of `exact.branching.boxes`. A box is discarded, or cut, where an affine
 condition proves that the score does not exceed the cut-off; until then it keeps a bound of the
 score. The bound is rigorous.
+
+Which relaxer bounds which head on which readout.
 """
 
 from __future__ import annotations
 
 import math
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property, singledispatch
+from typing import Protocol
 
 import numpy as np
 
+from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.bounds.compiled_relaxation import load_kernel
-from nnbo_mip.exact.branching.boxes import ENGINE, BoxOptions, RelaxedSearch
-from nnbo_mip.exact.heads.relaxers.choice import Boxed
+from nnbo_mip.exact.bounds.kernel_units import KernelUnits
+from nnbo_mip.exact.bounds.row_relaxation import RowRelaxer, Rows
+from nnbo_mip.exact.bounds.tanh_units import TanhUnits
+from nnbo_mip.exact.bounds.unit_relaxation import UnitRows
+from nnbo_mip.exact.branching.boxes import ENGINE, BoxOptions, BoxRelaxer, RelaxedSearch
+from nnbo_mip.exact.heads.relaxers.members import CountRelaxer, ImprovementRelaxer, RisenRelaxer
+from nnbo_mip.exact.heads.relaxers.moments import MomentRelaxer
+from nnbo_mip.exact.heads.relaxers.posterior import PosteriorPart
+from nnbo_mip.exact.heads.relaxers.spreads import SpreadRelaxer, no_spread, spread_relaxer
 from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.primal import climb
@@ -23,11 +35,139 @@ from nnbo_mip.exact.trees.cells import TreeCells
 from nnbo_mip.exact.trees.search import TreeSearch
 from nnbo_mip.exact.trees.search import climb as climb_cells
 from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.scores.base.abstract import Head, MomentHead, Shape
+from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.posteriors.readouts import NetworkReadout, PlainReadout
-from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
+from nnbo_mip.scores.posteriors.gp_readout import GpReadout
+from nnbo_mip.scores.posteriors.readouts import (
+    MembersReadout,
+    NetworkReadout,
+    PlainReadout,
+    Readout,
+)
+from nnbo_mip.scores.posteriors.tanh_readouts import TanhMembers, TanhReadout
+from nnbo_mip.scores.storage import network_of
 from nnbo_mip.space.domain import Domain
+
+
+class HeadRelaxer(BoxRelaxer, Protocol):
+    """Bounds a head over boxes."""
+
+    @property
+    def is_useful(self) -> bool:
+        """Whether the network's magnitudes stay far from overflow; else nothing is proven."""
+
+
+@singledispatch
+def moments_over(readout: Readout, domain: Domain) -> tuple[Rows, SpreadRelaxer]:
+    """Return what bounds mean and std of a posterior; one more kind registers its own."""
+    raise UnsupportedError(no_spread(readout))
+
+
+@moments_over.register
+def _of_network(readout: NetworkReadout, domain: Domain) -> tuple[Rows, SpreadRelaxer]:
+    spreads = spread_relaxer(readout)
+    return _rows_of(readout, domain, spreads.outputs, "mean"), spreads
+
+
+@moments_over.register
+def _of_tanh(readout: TanhReadout, domain: Domain) -> tuple[Rows, SpreadRelaxer]:
+    return UnitRows.of_tanh(TanhUnits(readout, domain), readout), spread_relaxer(readout)
+
+
+@moments_over.register
+def _of_process(readout: GpReadout, domain: Domain) -> tuple[Rows, SpreadRelaxer]:
+    part = PosteriorPart(readout, KernelUnits(readout, domain))
+    return part.rows, part
+
+
+@singledispatch
+def members_over(readout: Readout, domain: Domain, head: EmpiricalImprovement) -> HeadRelaxer:
+    """Return what bounds a head of the members of a posterior."""
+    raise UnsupportedError("the readout has no members.")
+
+
+@members_over.register
+def _of_members(readout: MembersReadout, domain: Domain, head: EmpiricalImprovement) -> HeadRelaxer:
+    if head.kind == "ei":
+        return ImprovementRelaxer(readout.network, readout.names, head, domain)
+    return CountRelaxer(_rows_of(readout, domain, readout.names, readout.names[0]), head)
+
+
+@members_over.register
+def _of_tanh_members(
+    readout: TanhMembers, domain: Domain, head: EmpiricalImprovement
+) -> HeadRelaxer:
+    rows = UnitRows.of_tanh(TanhUnits(readout, domain), readout)
+    return (RisenRelaxer if head.kind == "ei" else CountRelaxer)(rows, head)
+
+
+def _rows_of(
+    readout: NetworkReadout, domain: Domain, outputs: tuple[str, ...], base: str
+) -> RowRelaxer:
+    return RowRelaxer(readout.network, domain.lower, domain.upper, outputs, base)
+
+
+@dataclass(frozen=True, eq=False)
+class Boxed:
+    """What bounds a problem over boxes: made when it is first asked for, and then kept.
+
+    Trees have boxes of their own (`exact.trees`), and no relaxer.
+
+    Parameters
+    ----------
+    problem : HeadProblem
+    """
+
+    problem: HeadProblem
+
+    @cached_property
+    def why_not(self) -> str:
+        """Why nothing bounds the problem, in a sentence; empty where something does."""
+        head, readout = self.problem.searched, self.problem.readout
+        if head.shape is Shape.MIXTURE:
+            return f"a {type(head).__name__} reads neither mean and std nor members."
+        if readout.forest is not None:
+            return ""
+        return self._found if isinstance(self._found, str) else ""
+
+    @property
+    def relaxer(self) -> HeadRelaxer:
+        """What bounds the head; `UnsupportedError` where nothing does."""
+        found = self.why_not or self._found
+        if isinstance(found, str):
+            raise UnsupportedError(f"boxes must bound the head; {found} choose another way.")
+        return found
+
+    @cached_property
+    def _found(self) -> HeadRelaxer | str:
+        """The relaxer, or why there is none."""
+        head, readout, domain = self.problem.searched, self.problem.readout, self.problem.domain
+        try:
+            return _relaxer(head, readout, domain)
+        except UnsupportedError as error:
+            return str(error)
+
+
+@singledispatch
+def _relaxer(head: Head, readout: Readout, domain: Domain) -> HeadRelaxer | str:
+    """Return what bounds a head, by what it reads, or why nothing does."""
+    return f"a {type(head).__name__} reads neither mean and std nor members."
+
+
+@_relaxer.register
+def _of_moment_head(head: MomentHead, readout: Readout, domain: Domain) -> HeadRelaxer | str:
+    rows, spreads = moments_over(readout, domain)
+    return spreads.why_not or MomentRelaxer(rows, head, spreads)
+
+
+@_relaxer.register
+def _of_member_head(
+    head: EmpiricalImprovement, readout: Readout, domain: Domain
+) -> HeadRelaxer | str:
+    return members_over(readout, domain, head)
+
 
 __all__ = [
     "HeadBoxSearch",
@@ -56,7 +196,7 @@ class HeadBoxSearch(RelaxedSearch):
 
     def __init__(self, boxed: Boxed, options: BoxOptions, monitor: Monitor) -> None:
         problem = boxed.problem
-        if isinstance(problem.readout, NetworkReadout):
+        if network_of(problem.readout) is not None:
             with monitor.clock_stopped():
                 load_kernels()
         relaxer = boxed.relaxer
@@ -72,7 +212,7 @@ class HeadBoxSearch(RelaxedSearch):
 
 def search_of(boxed: Boxed, options: BoxOptions, monitor: Monitor) -> HeadBoxSearch | TreeSearch:
     """Return the search over boxes of a problem: those of trees end at thresholds."""
-    if isinstance(boxed.problem.readout, TreeReadout):
+    if boxed.problem.readout.forest is not None:
         return TreeSearch(boxed.problem, options, monitor)
     return HeadBoxSearch(boxed, options, monitor)
 
@@ -86,7 +226,7 @@ def solve(problem: HeadProblem, options: BoxOptions, monitor: Monitor) -> Search
 def bound_of_domain(boxed: Boxed, monitor: Monitor) -> float:
     """Return the bound of one relaxation over the whole box; ``inf`` where there is none."""
     problem = boxed.problem
-    if isinstance(problem.readout, TreeReadout):
+    if problem.readout.forest is not None:
         search = TreeSearch(problem, BoxOptions(), monitor)
         return search.bound_once() if search.is_useful else math.inf
     relaxer, domain = boxed.relaxer, problem.domain
@@ -103,8 +243,9 @@ def bound_of_domain(boxed: Boxed, monitor: Monitor) -> float:
 
 def climb_of(problem: HeadProblem, monitor: Monitor, seed: int) -> None:
     """Offer good admissible points to a monitor."""
-    if isinstance(problem.readout, TreeReadout):
-        climb_cells(problem, TreeCells(problem.readout.trees, problem.domain), monitor, seed)
+    forest = problem.readout.forest
+    if forest is not None:
+        climb_cells(problem, TreeCells(forest, problem.domain), monitor, seed)
     else:
         climb(problem, monitor, seed=seed)
 

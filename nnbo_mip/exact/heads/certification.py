@@ -15,10 +15,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from nnbo_mip.core.terms import Status
+from nnbo_mip.core.terms import Measure, Status
 from nnbo_mip.core.version import __version__
 from nnbo_mip.exact.certificates.certificate import Certificate
-from nnbo_mip.exact.certificates.gap import agrees, measure_of
 from nnbo_mip.exact.checking.heads.implication import needed_lines, why_not_following
 from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.result import SearchResult, Step
@@ -122,7 +121,9 @@ class _Writer:
             output = self.network.objective(weights)
             value = -math.inf if step.x is None else float(output.evaluate(step.x[None, :], 0)[0])
         bound = max(step.bound, value)
-        status: Status = "optimal" if agrees(None, "optimal", value, bound, 0.0) else "feasible"
+        status: Status = "feasible"
+        if Measure.NATURAL.agrees("optimal", value, bound, 0.0):
+            status = "optimal"
         found = replace(step.found, value=value, bound=bound, status=status)
         return self._write(weights if head is None else objective, found, 0.0)
 
@@ -141,7 +142,8 @@ class _Writer:
             fingerprint = self.network.objective(about).fingerprint
         network = self.network
         solver, version = found.proof.solved_by
-        gap = measure_of(head).gap(found.value, found.bound)
+        measure = Measure.NATURAL if head is None else head.measure
+        gap = measure.gap(found.value, found.bound)
         return Certificate(
             direction="maximize",
             status=found.status,
@@ -191,8 +193,8 @@ def _weight(part: Certificate) -> float:
 def _widened(part: Certificate, amount: float) -> Certificate:
     """Return the claim of a line with a larger bound."""
     bound = part.bound + amount
-    gap = measure_of(None).gap(part.value, bound)
-    closed = agrees(None, "optimal", part.value, bound, part.requested_gap)
+    gap = Measure.NATURAL.gap(part.value, bound)
+    closed = Measure.NATURAL.agrees("optimal", part.value, bound, part.requested_gap)
     return replace(
         part, bound=bound, gap=gap, status="optimal" if closed else "feasible", digest=""
     )

@@ -19,8 +19,7 @@ import numpy as np
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.heads.sandwich import offer_sample
 from nnbo_mip.exact.heads.sequence import Outputs, Sequence, SequenceOptions, appended
-from nnbo_mip.exact.scores.answer import assemble
-from nnbo_mip.exact.scores.problem import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem, assemble
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.result import SearchResult
 from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, rounded_up
@@ -40,11 +39,12 @@ SPENT = 0.25
 
 def why_not(problem: HeadProblem) -> str:
     """Return why this way does not apply, in a sentence; empty where it does."""
-    if not (isinstance(problem.head, EmpiricalImprovement) and problem.head.kind == "pi"):
+    parts = problem.parts(EmpiricalImprovement, MembersReadout)
+    if parts is not None and parts[0].kind == "pi":
+        return ""
+    if problem.head.name != "empirical_pi":
         return "the head does not count members."
-    if not isinstance(problem.readout, MembersReadout):
-        return "the readout has no members that are networks of ReLUs."
-    return ""
+    return "the readout has no members that are networks of ReLUs."
 
 
 def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> SearchResult:
@@ -52,9 +52,9 @@ def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> S
     reason = why_not(problem)
     if reason:
         raise UnsupportedError(f"members must be counted; {reason}")
-    head, readout = problem.head, problem.readout
-    assert isinstance(head, EmpiricalImprovement)
-    assert isinstance(readout, MembersReadout)
+    parts = problem.parts(EmpiricalImprovement, MembersReadout)
+    assert parts is not None
+    head, readout = parts
     offer_sample(problem, monitor, options.seed)
     sequence = Sequence(options, monitor)
     count = len(readout.names)

@@ -34,13 +34,12 @@ from nnbo_mip.exact.heads import (
     tangents,
     tree_sums,
 )
-from nnbo_mip.exact.heads.relaxers.choice import Boxed
+from nnbo_mip.exact.heads.boxes import Boxed
 from nnbo_mip.exact.heads.sequence import SequenceOptions
-from nnbo_mip.exact.scores.answer import answer
-from nnbo_mip.exact.scores.problem import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem, answer
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.result import Proof, SearchResult, Step
-from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
+from nnbo_mip.scores.base.abstract import Shape
 from nnbo_mip.space.domain import Domain
 
 METHODS = ("auto", "mip", "bab", "enumerate")
@@ -65,7 +64,13 @@ INTERRUPTED = "the search was interrupted."
 
 Sequenced = Callable[[HeadProblem, SequenceOptions, Monitor], SearchResult]
 
-SEQUENCES = (linear, tangents, sandwich, ratio, counting, tree_sums)
+SEQUENCES = {
+    Shape.LINEAR: (linear, tangents, tree_sums),
+    Shape.CONVEX: (sandwich,),
+    Shape.RATIO: (ratio,),
+    Shape.EMPIRICAL: (linear, counting, tree_sums),
+}
+"""By what a head is: the first one that serves its posterior is taken."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +87,8 @@ class Ways:
     @cached_property
     def sequence(self) -> Sequenced | None:
         """The way through linear problems, if there is one."""
-        return next((way.solve for way in SEQUENCES if not way.why_not(self.problem)), None)
+        ways = SEQUENCES.get(self.problem.head.shape, ())
+        return next((way.solve for way in ways if not way.why_not(self.problem)), None)
 
     @cached_property
     def boxed(self) -> Boxed:
@@ -92,7 +98,7 @@ class Ways:
     def why_not(self, method: str) -> str:
         """Return why a method cannot maximize the head, in a sentence; empty where it can."""
         problem = self.problem
-        if method == "enumerate" and isinstance(problem.readout, TreeReadout):
+        if method == "enumerate" and problem.readout.forest is not None:
             return 'trees are not enumerated but searched by boxes; take "bab" or "auto".'
         if self.sequence is not None:
             return _why_not_listed(problem.domain) if method == "enumerate" else ""
@@ -163,7 +169,7 @@ class _Turns:
         free = int((domain.upper > domain.lower).sum())
         if self.sequence is None:
             return [self._all_boxes]
-        only = self.options.method in ("mip", "enumerate") or not linear.why_not(self.problem)
+        only = self.options.method in ("mip", "enumerate") or self.sequence is linear.solve
         if only or self.ways.boxed.why_not:
             return [self._whole_sequence]
         first = partial(self._advance, BOXES_FIRST if free <= FEW_INPUTS else BOXES_SHORT)

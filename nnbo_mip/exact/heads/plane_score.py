@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -13,10 +13,8 @@ from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.heads.moments import Plane
 from nnbo_mip.exact.heads.polygon import Corner
 from nnbo_mip.exact.search.rounding import rounded_up
-from nnbo_mip.scores.base.abstract import MomentHead, RatioHead
-from nnbo_mip.scores.functions.entropy import MaxValueEntropy
+from nnbo_mip.scores.base.abstract import Head, RatioHead
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement
-from nnbo_mip.scores.functions.probability import LogProbability
 from nnbo_mip.scores.logarithms import LEAST_LOG
 
 SCORE_ERROR = 2e-12
@@ -69,19 +67,15 @@ class Score:
         return float(self.plane.std_of(np.array([second]))[0])
 
     def _score(self, margin: float, second: float) -> float:
-        head = with_threshold_zero(self.head)
+        head = self.head.of_margin()
         value = float(head.score(np.array([margin]), np.array([self._std(second)]))[0])
         return value
 
 
-def with_threshold_zero(head: ExpectedImprovement | RatioHead) -> MomentHead:
-    """Return the head of the margin: mean minus threshold, which is exact where it is needed."""
-    if isinstance(head, ExpectedImprovement):
-        return replace(head, threshold=0.0)
-    if isinstance(head, LogProbability):
-        return LogProbability(0.0)
-    if isinstance(head, MaxValueEntropy):
-        return MaxValueEntropy(0.0)
+def marginal(head: Head) -> ExpectedImprovement | RatioHead:
+    """Return a head as one that is a function of the margin, mean less threshold, and the std."""
+    if isinstance(head, ExpectedImprovement | RatioHead):
+        return head
     raise UnsupportedError(
         f"the head must be EI, PI or MES to be scored by its margin; got {head!r}; take boxes."
     )

@@ -32,18 +32,15 @@ import numpy as np
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.core.terms import Kind
 from nnbo_mip.exact.heads.moments import Plane, RawPlane
-from nnbo_mip.exact.heads.plane_score import SCORE_ERROR, with_threshold_zero
-from nnbo_mip.exact.heads.sandwich import Sandwich, offer_sample, plane_of
+from nnbo_mip.exact.heads.plane_score import SCORE_ERROR
+from nnbo_mip.exact.heads.sandwich import Sandwich, offer_sample, plane_of, why_no_plane
 from nnbo_mip.exact.heads.sequence import Sequence, SequenceOptions
-from nnbo_mip.exact.scores.answer import assemble
-from nnbo_mip.exact.scores.problem import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem, assemble
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.result import Proof, SearchResult
 from nnbo_mip.exact.search.rounding import rounded_up
-from nnbo_mip.scores.base.abstract import RatioHead
-from nnbo_mip.scores.functions.entropy import MaxValueEntropy
-from nnbo_mip.scores.functions.probability import LogProbability, ProbabilityOfImprovement
-from nnbo_mip.scores.posteriors.readouts import PlainReadout, SmoothReadout
+from nnbo_mip.scores.base.abstract import Head, RatioHead, Shape
+from nnbo_mip.scores.posteriors.readouts import SmoothReadout
 
 WAY = "ratio"
 WAY_SMOOTH = "ratio sandwich"
@@ -72,11 +69,9 @@ RATIO_ERROR = 1e-11
 
 def why_not(problem: HeadProblem) -> str:
     """Return why this way does not apply, in a sentence; empty where it does."""
-    if not isinstance(problem.head, ProbabilityOfImprovement | MaxValueEntropy):
+    if problem.head.shape is not Shape.RATIO or problem.head.is_logarithm:
         return "the head is no function of the ratio of mean and std."
-    if not isinstance(problem.readout, PlainReadout | SmoothReadout):
-        return "the std of this readout is no function of one output; take boxes."
-    return ""
+    return why_no_plane(problem.readout)
 
 
 def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> SearchResult:
@@ -93,10 +88,9 @@ def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> S
     offer_sample(problem, monitor, options.seed)
     message = search.run()
     way = WAY
-    smooth = isinstance(problem.readout, SmoothReadout)
+    smooth = problem.parts(Head, SmoothReadout)
     if smooth and search.best_ratio() > 0.0 and not monitor.closed() and not sequence.exhausted():
-        assert isinstance(problem.readout, SmoothReadout)
-        plane = RawPlane(problem.readout, problem.domain, sequence)
+        plane = RawPlane(smooth[1], problem.domain, sequence)
         Sandwich(problem, plane, sequence).run()
         way = WAY_SMOOTH
     return assemble(way, problem, monitor, sequence.steps, message)
@@ -109,13 +103,13 @@ class _Ratio:
         head = problem.searched
         assert isinstance(head, RatioHead)
         self.head, self.plane, self.sequence = head, plane, sequence
-        self.smooth = isinstance(problem.readout, SmoothReadout)
+        self.smooth = problem.parts(Head, SmoothReadout) is not None
         self.monitor = sequence.whole
-        self.scored = with_threshold_zero(head)
+        self.scored = head.of_margin()
 
     def run(self) -> str:
         """Tighten the monitor's bound as far as it goes; return what stood in the way."""
-        if isinstance(self.head, LogProbability):
+        if self.head.is_logarithm:
             self._tighten(math.inf, "rigorous")  # PI is at most 1
         while not self.monitor.closed() and not self.sequence.exhausted():
             best, goal = self.best_ratio(), self._goal()
@@ -183,4 +177,4 @@ class _Ratio:
         std = 0.0 if ratio == math.inf else 1.0
         score = float(self.scored.score(np.array([min(ratio, 1e300)]), np.array([std]))[0])
         above = score + RATIO_ERROR * (1.0 + abs(score)) + SCORE_ERROR
-        return min(above, 0.0) if isinstance(self.head, LogProbability) else above
+        return min(above, self.head.largest_score) if self.head.is_logarithm else above

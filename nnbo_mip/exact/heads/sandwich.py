@@ -29,23 +29,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import singledispatch
 
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.exact.heads.moments import PlainPlane, Plane
-from nnbo_mip.exact.heads.plane_score import Score
+from nnbo_mip.exact.heads.plane_score import Score, marginal
 from nnbo_mip.exact.heads.polygon import Corner, Line, Polygon, as_array
 from nnbo_mip.exact.heads.sequence import Sequence, SequenceOptions
 from nnbo_mip.exact.heads.tangents import SmoothPlane
-from nnbo_mip.exact.scores.answer import assemble, joint_kind
-from nnbo_mip.exact.scores.problem import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem, assemble, joint_kind
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.result import Proof, SearchResult
-from nnbo_mip.scores.base.abstract import RatioHead
-from nnbo_mip.scores.functions.improvement import ExpectedImprovement
-from nnbo_mip.scores.posteriors.readouts import PlainReadout, SmoothReadout
+from nnbo_mip.scores.base.abstract import Shape
+from nnbo_mip.scores.posteriors.readouts import PlainReadout, Readout, SmoothReadout
+from nnbo_mip.space.domain import Domain
 from nnbo_mip.space.sampling import sample
 
 WAY = "sandwich"
@@ -85,11 +85,9 @@ class Sandwich:
     """
 
     def __init__(self, problem: HeadProblem, plane: Plane, sequence: Sequence) -> None:
-        head = problem.searched
-        assert isinstance(head, ExpectedImprovement | RatioHead)
         self.problem, self.plane, self.sequence = problem, plane, sequence
         self.monitor = sequence.whole
-        self.score = Score(head, plane)
+        self.score = Score(marginal(problem.searched), plane)
         self.polygon = Polygon()
         self.sharpness = 1.0
 
@@ -258,26 +256,42 @@ def offer_sample(problem: HeadProblem, monitor: Monitor, seed: int) -> None:
     monitor.offer(points)
 
 
-def plane_of(problem: HeadProblem, sequence: Sequence) -> SmoothPlane | PlainPlane:
-    """Return the plane of mean and std."""
-    readout = problem.readout
-    if isinstance(readout, SmoothReadout):
-        return SmoothPlane(readout, problem.domain, sequence)
-    if isinstance(readout, PlainReadout):
-        return PlainPlane(readout, problem.domain, sequence)
+@singledispatch
+def _plane(readout: Readout, domain: Domain, sequence: Sequence) -> SmoothPlane | PlainPlane:
+    """Return the plane of mean and std of a posterior that has one."""
     raise UnsupportedError(
         "mean and std must be outputs, or the std a function of one, to span a plane; got a "
         f"{type(readout).__name__}; take boxes."
     )
 
 
+@_plane.register
+def _of_smooth(readout: SmoothReadout, domain: Domain, sequence: Sequence) -> SmoothPlane:
+    return SmoothPlane(readout, domain, sequence)
+
+
+@_plane.register
+def _of_plain(readout: PlainReadout, domain: Domain, sequence: Sequence) -> PlainPlane:
+    return PlainPlane(readout, domain, sequence)
+
+
+def plane_of(problem: HeadProblem, sequence: Sequence) -> SmoothPlane | PlainPlane:
+    """Return the plane of mean and std."""
+    return _plane(problem.readout, problem.domain, sequence)
+
+
+def why_no_plane(readout: Readout) -> str:
+    """Return why a posterior has no plane of mean and std, in a sentence; empty where it has."""
+    if _plane.dispatch(type(readout)) is not _plane.dispatch(object):
+        return ""
+    return "the std of this readout is no function of one output; take boxes."
+
+
 def why_not(problem: HeadProblem) -> str:
     """Return why this way does not apply, in a sentence; empty where it does."""
-    if not isinstance(problem.head, ExpectedImprovement):
+    if problem.head.shape is not Shape.CONVEX:
         return "the head is not expected improvement."
-    if not isinstance(problem.readout, PlainReadout | SmoothReadout):
-        return "the std of this readout is no function of one output; take boxes."
-    return ""
+    return why_no_plane(problem.readout)
 
 
 def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> SearchResult:

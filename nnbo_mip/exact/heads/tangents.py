@@ -35,8 +35,7 @@ from nnbo_mip.exact.heads.sequence import (
     SequenceOptions,
     appended,
 )
-from nnbo_mip.exact.scores.answer import assemble
-from nnbo_mip.exact.scores.problem import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem, assemble
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.result import SearchResult, Step
 from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, sum_above
@@ -245,9 +244,10 @@ def raw_of(network: Network) -> Affine:
 
 def why_not(problem: HeadProblem) -> str:
     """Return why this way does not apply, in a sentence; empty where it does."""
-    if not (isinstance(problem.head, LinearHead) and isinstance(problem.readout, SmoothReadout)):
+    parts = problem.parts(LinearHead, SmoothReadout)
+    if parts is None:
         return "tangents serve linear heads on a smooth readout."
-    if problem.head.std_weight < 0.0:
+    if parts[0].std_weight < 0.0:
         return "a negative weight of a concave std makes a convex sum; take boxes."
     return ""
 
@@ -257,9 +257,9 @@ def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> S
     reason = why_not(problem)
     if reason:
         raise UnsupportedError(f"tangents must apply to the head; {reason}")
-    head, readout = problem.head, problem.readout
-    assert isinstance(head, LinearHead)
-    assert isinstance(readout, SmoothReadout)
+    parts = problem.parts(LinearHead, SmoothReadout)
+    assert parts is not None
+    head, readout = parts
     sequence = Sequence(options, monitor)
     plane = SmoothPlane(readout, problem.domain, sequence)
     whole_gap = allowance_of(monitor, head.constant)

@@ -11,6 +11,7 @@ its tolerances; a claimant's answer is a point like any other, and the default s
 from __future__ import annotations
 
 import math
+from functools import singledispatch
 
 import numpy as np
 
@@ -26,14 +27,14 @@ from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.mip.emptiness import is_empty
 from nnbo_mip.exact.mip.judge import WITNESS_TOLERANCE
 from nnbo_mip.exact.mip.mip import CLAIM_SHARE, proof_of
-from nnbo_mip.exact.scores.answer import assemble
-from nnbo_mip.exact.scores.problem import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem, assemble
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.result import Proof, SearchResult, Step
 from nnbo_mip.exact.search.rounding import sum_above
 from nnbo_mip.exact.trees.cells import TreeCells
 from nnbo_mip.exact.trees.program import TreeProgram, tree_program
 from nnbo_mip.exact.trees.search import climb, point_in
+from nnbo_mip.scores.base.abstract import Head, Shape
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
@@ -46,18 +47,19 @@ LARGEST_SCORE = 1e100
 
 def why_not(problem: HeadProblem) -> str:
     """Return why this way does not apply, in a sentence; empty where it does."""
-    head, readout = problem.head, problem.readout
-    if not isinstance(readout, TreeReadout):
+    parts = problem.parts(Head, TreeReadout)
+    if parts is None:
         return "the readout has no trees."
+    head, readout = parts
     if not float(np.abs(readout.trees.value).max()) < LARGEST_SCORE:
         return "the values of the trees are too large for a program."
-    if isinstance(head, LinearHead) and head.std_weight == 0.0:
+    if head.shape is Shape.LINEAR and not head.reads_std:
         return ""
-    if isinstance(head, EmpiricalImprovement):
-        if readout.reach == 1.0:
-            return ""
-        return "members that are moved apart by a scale are no trees; take boxes."
-    return "the head is no sum over trees; take boxes."
+    if head.shape is not Shape.EMPIRICAL:
+        return "the head is no sum over trees; take boxes."
+    if readout.reach == 1.0:
+        return ""
+    return "members that are moved apart by a scale are no trees; take boxes."
 
 
 def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> SearchResult:
@@ -73,14 +75,19 @@ def solve(problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> S
     return _Solve(problem, options, monitor).run()
 
 
-def leaf_scores(problem: HeadProblem) -> tuple[FloatArray, float]:
-    """Return what the nodes (N,) score, and a constant that is added to their average."""
-    head, readout = problem.head, problem.readout
-    assert isinstance(readout, TreeReadout)
-    value = readout.trees.value
-    if isinstance(head, LinearHead):
-        return head.mean_weight * value, head.constant
-    assert isinstance(head, EmpiricalImprovement)
+@singledispatch
+def leaf_scores(head: Head, value: FloatArray) -> tuple[FloatArray, float]:
+    """Return what nodes of values (N,) score, and a constant that is added to their average."""
+    raise UnsupportedError(f"a {type(head).__name__} is no sum over trees; take boxes.")
+
+
+@leaf_scores.register
+def _of_linear(head: LinearHead, value: FloatArray) -> tuple[FloatArray, float]:
+    return head.mean_weight * value, head.constant
+
+
+@leaf_scores.register
+def _of_members(head: EmpiricalImprovement, value: FloatArray) -> tuple[FloatArray, float]:
     if head.kind == "pi":
         return (value >= head.threshold).astype(np.float64), 0.0
     return np.maximum(value - head.threshold, 0.0), 0.0
@@ -90,10 +97,11 @@ class _Solve:
     """One program, asked of one solver or two."""
 
     def __init__(self, problem: HeadProblem, options: SequenceOptions, monitor: Monitor) -> None:
-        readout = problem.readout
-        assert isinstance(readout, TreeReadout)
+        forest = problem.readout.forest
+        assert forest is not None
+        self.scores, self.constant = leaf_scores(problem.head, forest.value)
         self.problem, self.options, self.monitor = problem, options, monitor
-        self.cells = TreeCells(readout.trees, problem.domain)
+        self.cells = TreeCells(forest, problem.domain)
         self.complaints: list[str] = []
         self.nodes = 0
         self.steps: list[Step] = []
@@ -107,8 +115,7 @@ class _Solve:
             return self._answered(-math.inf, Proof("propagation"), "rigorous")
         if monitor.best_x is None:
             climb(problem, self.cells, monitor, self.options.seed)
-        scores, constant = leaf_scores(problem)
-        program = tree_program(self.cells, scores)
+        program = tree_program(self.cells, self.scores)
         if not backend.proves:
             self._ask(backend, program, True, CLAIM_SHARE * monitor.remaining())
             backend = get_backend(DEFAULT)
@@ -116,7 +123,7 @@ class _Solve:
         for presolve in (True, False):
             bound = self._bound(backend, program, presolve)
             if bound is not None:
-                return self._answered(sum_above(bound, constant), proof_of(backend), "solver")
+                return self._answered(sum_above(bound, self.constant), proof_of(backend), "solver")
             if monitor.should_stop():
                 break
         return assemble(WAY, problem, monitor, self.steps, " ".join(self.complaints))
@@ -140,7 +147,7 @@ class _Solve:
             return -math.inf if empty else None
         inflation = model_inflation(program.model, program.error, backend.tolerances)
         bound = sum_above(answer.bound, inflation)
-        if sum_above(bound, leaf_scores(self.problem)[1]) < monitor.best_value:
+        if sum_above(bound, self.constant) < monitor.best_value:
             known = f"{bound:.9g} below a known value"
             self.complaints.append(f"{backend.name} claims a bound {known}.")
             return None
@@ -158,7 +165,7 @@ class _Solve:
                     monitor.offer(found[None, :])
 
         hooks = Hooks(should_stop=monitor.should_stop, interrupt=monitor.interrupt, incumbent=offer)
-        _, constant = leaf_scores(self.problem)
+        constant = self.constant
         value = monitor.best_value - constant if monitor.best_x is not None else 0.0
         inflation = model_inflation(program.model, program.error, backend.tolerances)
         asked = 0.5 * (allowance_of(monitor, constant)(value) - inflation)

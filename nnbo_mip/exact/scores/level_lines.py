@@ -31,7 +31,7 @@ import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import UnsupportedError
-from nnbo_mip.scores.base.abstract import MomentHead, RatioHead
+from nnbo_mip.scores.base.abstract import MomentHead, RatioHead, Shape
 from nnbo_mip.scores.functions.improvement import LEVEL_ERROR, ExpectedImprovement, margin_at_level
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.functions.noisy import AugmentedEI, QuantileImprovement
@@ -66,7 +66,7 @@ def level_lines(head: MomentHead, low: FloatArray, high: FloatArray, level: floa
     level : float
         Below the largest score; -inf gives lines that nothing satisfies.
     """
-    if level == -math.inf and not isinstance(head, LinearHead):
+    if level == -math.inf and head.shape is not Shape.LINEAR:
         one = np.ones(len(low))
         return LevelLines(one, 0.0 * one, -np.inf * one)
     return lines_of(head, low, high, level)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.clock import now
 from nnbo_mip.core.progress import Progress, ProgressCallback
 from nnbo_mip.core.terms import Kind, Status
 from nnbo_mip.exact.search.problem import OptimizationProblem
@@ -33,7 +33,7 @@ class Monitor:
     gap : float
         The gap at which the search may stop.
     time_limit : float
-        Wall seconds from now.
+        Seconds from now, of wall time unless another clock was chosen (`core.clock`).
     callback : callable, optional
         Receives a `Progress` at most every `REPORT_INTERVAL` seconds.
     """
@@ -54,7 +54,7 @@ class Monitor:
         self.bound_proof: Proof | None = None
         self.evaluations = 0
         self._callback = callback
-        self._started = time.perf_counter()
+        self._started = now()
         self._deadline = self._started + time_limit
         self._last_report = -math.inf
         self._interrupted = threading.Event()
@@ -103,12 +103,12 @@ class Monitor:
     # -- stopping ---------------------------------------------------------------------
 
     def seconds(self) -> float:
-        """Wall seconds since the start."""
-        return time.perf_counter() - self._started
+        """Seconds since the start."""
+        return now() - self._started
 
     def remaining(self) -> float:
-        """Wall seconds left; never negative."""
-        return max(0.0, self._deadline - time.perf_counter())
+        """Seconds left; never negative."""
+        return max(0.0, self._deadline - now())
 
     def interrupt(self) -> None:
         """Ask every engine to return what it has; safe to call from another thread."""
@@ -121,13 +121,13 @@ class Monitor:
 
     def should_stop(self) -> bool:
         """Whether time is up or somebody asked to stop."""
-        return self.interrupted or time.perf_counter() >= self._deadline
+        return self.interrupted or now() >= self._deadline
 
     @contextmanager
     def shortened(self, share: float) -> Iterator[None]:
         """Leave only a share of the time that is left to what is done within."""
         began, deadline = self._started, self._deadline
-        self._deadline = time.perf_counter() + share * self.remaining()
+        self._deadline = now() + share * self.remaining()
         try:
             yield
         finally:
@@ -136,7 +136,7 @@ class Monitor:
     @contextmanager
     def clock_stopped(self) -> Iterator[None]:
         """Do what no time limit should pay for: the compilation of kernels, once a machine."""
-        began = time.perf_counter()
+        began = now()
         try:
             if self._callback is None:
                 yield
@@ -146,7 +146,7 @@ class Monitor:
                 with announced(lambda: self.announce(COMPILING)):
                     yield
         finally:
-            spent = time.perf_counter() - began
+            spent = now() - began
             self._started += spent
             self._deadline += spent
 
@@ -156,7 +156,7 @@ class Monitor:
         """Whether a report would reach the callback now."""
         if self._callback is None:
             return False
-        return time.perf_counter() - self._last_report >= REPORT_INTERVAL
+        return now() - self._last_report >= REPORT_INTERVAL
 
     def report(self, engine: str, bound: float, **counters: int) -> None:
         """Call the progress callback unless it was called a moment ago."""
@@ -170,15 +170,15 @@ class Monitor:
     def _tell(self, engine: str, bound: float, counters: dict[str, int], note: str) -> None:
         if self._callback is None:
             return
-        now = time.perf_counter()
-        self._last_report = now if not note else -math.inf
+        moment = now()
+        self._last_report = moment if not note else -math.inf
         self._callback(
             Progress(
                 engine=engine,
                 value=self.best_value,
                 bound=bound,
-                seconds=now - self._started,
-                remaining=max(0.0, self._deadline - now),
+                seconds=moment - self._started,
+                remaining=max(0.0, self._deadline - moment),
                 counters=counters,
                 note=note,
             )

@@ -27,7 +27,6 @@ from nnbo_mip.exact.search.primal import exchanges
 from nnbo_mip.exact.search.result import Proof, SearchResult
 from nnbo_mip.exact.trees.cells import TreeCells
 from nnbo_mip.exact.trees.scores import TreeScores
-from nnbo_mip.scores.posteriors.tree_readout import TreeReadout
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.space.sampling import sample
 
@@ -60,10 +59,10 @@ class TreeSearch:
     """
 
     def __init__(self, problem: HeadProblem, options: BoxOptions, monitor: Monitor) -> None:
-        readout = problem.readout
-        assert isinstance(readout, TreeReadout)
+        forest = problem.readout.forest
+        assert forest is not None
         self.problem, self.options, self.monitor = problem, options, monitor
-        self.cells = TreeCells(readout.trees, problem.domain)
+        self.cells = TreeCells(forest, problem.domain)
         self.scores = TreeScores(problem, self.cells)
         self.is_useful = self.scores.is_useful
         with monitor.clock_stopped():

@@ -29,11 +29,13 @@ class MethodTask:
     direction : {"minimize", "maximize"}
     starts : sequence
         Points that all methods share. They are evaluated first and told in this order; then the
-        method is asked.
+        method is asked. Where there are none, it begins by its own.
     evaluations : int
         Of the whole run, starts included.
     seed : int
         The same seed must give the same points.
+    noise : float, optional
+        Standard deviation of the values, where methods are told it.
     """
 
     space: Space
@@ -41,6 +43,7 @@ class MethodTask:
     starts: Sequence[Any]
     evaluations: int
     seed: int
+    noise: float | None = None
 
     @property
     def sign(self) -> float:
@@ -52,7 +55,9 @@ class AskTell(Protocol):
     """A method at work.
 
     It may have the attributes ``message``, what is to be recorded of the last ask (text), and
-    ``fit_seconds``, how much of it was training (float).
+    ``fit_seconds``, how much of it was training (float). It may have a method ``report()``, which
+    returns the point that it takes to be the best one; of others that is the point with the best
+    value.
     """
 
     def ask(self) -> Any:

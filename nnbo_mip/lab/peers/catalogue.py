@@ -11,6 +11,7 @@ registry: Registry[Peer] = Registry(
     "peer",
     Peer,  # type: ignore[type-abstract]
     {
+        "ax": f"{_ROOM}.ax:Ax",
         "botorch": f"{_ROOM}.botorch:BoTorch",
         "cma": f"{_ROOM}.cma:Cma",
         "optuna": f"{_ROOM}.optuna:Optuna",

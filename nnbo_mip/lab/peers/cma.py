@@ -1,6 +1,7 @@
 """CMA-ES, restarted with twice the population when it has converged.
 
-It begins at the best of the shared starts with a deviation of a quarter of each side. Log
+It begins at the best of the shared starts, or at a random point, with a deviation of a quarter of
+each side. Log
 dimensions are searched in their logarithm; integers are rounded.
 
 References

@@ -1,4 +1,4 @@
-"""Optuna's samplers: the shared starts are trials of the past.
+"""Optuna's samplers: the shared starts are trials of the past; without, a sampler draws its own.
 
 References
 ----------
@@ -12,9 +12,11 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from nnbo_mip.core.checks import check_choice
+from nnbo_mip.core.checks import check_choice, check_flag
 from nnbo_mip.lab.peers.base import MethodTask, Peer
+from nnbo_mip.lab.peers.guarded import Reporting, guarded
 from nnbo_mip.lab.peers.sides import Side, coded, decoded, sides_of
+from nnbo_mip.space.space import Space
 
 if TYPE_CHECKING:
     import optuna
@@ -24,33 +26,41 @@ SAMPLERS = ("tpe", "gp")
 
 @dataclass(frozen=True)
 class Optuna(Peer):
-    """Optuna with a sampler's defaults; `gp` is told that values are exact.
+    """Optuna with a sampler's defaults.
 
     Parameters
     ----------
     sampler : {"tpe", "gp"}
+    exact : bool
+        Whether `gp` is told that values are exact, which it does not suppose by itself.
     """
 
     name: ClassVar[str] = "optuna"
     packages: ClassVar[tuple[str, ...]] = ("optuna", "greenlet")
 
     sampler: str = "tpe"
+    exact: bool = True
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
         check_choice("sampler", self.sampler, SAMPLERS)
+        check_flag("exact", self.exact)
 
-    def begin(self, task: MethodTask) -> Study:
+    def refused(self, space: Space) -> str:
+        """Return why it cannot search a space: there is no reason."""
+        return ""
+
+    def begin(self, task: MethodTask) -> Reporting:
         """Start it."""
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         if self.sampler == "tpe":
-            return Study(task, optuna.samplers.TPESampler(seed=task.seed))
+            return guarded(Study(task, optuna.samplers.TPESampler(seed=task.seed)), task)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-            sampler = optuna.samplers.GPSampler(seed=task.seed, deterministic_objective=True)
-        return Study(task, sampler)
+            sampler = optuna.samplers.GPSampler(seed=task.seed, deterministic_objective=self.exact)
+        return guarded(Study(task, sampler), task)
 
 
 class Study:
@@ -69,6 +79,7 @@ class Study:
         self._distributions = {f"x{i}": _distribution(side) for i, side in enumerate(self._sides)}
         self._study = optuna.create_study(sampler=sampler, direction=task.direction)
         self._asked: optuna.Trial | None = None
+        self.message = ""
 
     def ask(self) -> Any:
         """Return the next point."""
@@ -94,6 +105,15 @@ class Study:
                 state=state,
             )
         )
+
+    def report(self) -> Any | None:
+        """Return the point of the best trial; None before the first value."""
+        import optuna
+
+        if not self._study.get_trials(states=(optuna.trial.TrialState.COMPLETE,)):
+            return None
+        values = [self._study.best_trial.params[name] for name in self._distributions]
+        return decoded(self._task.space, self._sides, values)
 
 
 def _distribution(side: Side) -> optuna.distributions.BaseDistribution:

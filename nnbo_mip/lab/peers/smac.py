@@ -1,4 +1,6 @@
-"""SMAC's facades: the shared starts are told before it asks.
+"""SMAC's facades: shared starts are told before it asks; without, a facade draws its own.
+
+Only where noise is told does SMAC hear that values are not exact; then it repeats its best points.
 
 References
 ----------
@@ -16,13 +18,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from nnbo_mip.core.checks import check_choice
 from nnbo_mip.lab.peers.base import MethodTask, Peer
+from nnbo_mip.lab.peers.guarded import Reporting, guarded
 from nnbo_mip.lab.peers.sides import Side, coded, decoded, sides_of
+from nnbo_mip.space.space import Space
 
 if TYPE_CHECKING:
     from ConfigSpace import Configuration
     from smac.runhistory.dataclasses import TrialInfo
 
 FACADES = {"blackbox": "BlackBoxFacade", "hpo": "HyperparameterOptimizationFacade"}
+
+INITIAL_SHARE = 0.25
+"""Of the trials that may be of the initial design, as SMAC has it."""
+
+ROOM = 100
+"""Trials for each evaluation where points may violate a constraint, which are trials, too."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +53,13 @@ class Smac(Peer):
         """Refuse options that are none."""
         check_choice("facade", self.facade, tuple(FACADES))
 
-    def begin(self, task: MethodTask) -> Facade:
+    def begin(self, task: MethodTask) -> Reporting:
         """Start it."""
-        return Facade(task, FACADES[self.facade])
+        return guarded(Facade(task, FACADES[self.facade]), task)
+
+    def refused(self, space: Space) -> str:
+        """Return why it cannot search a space: there is no reason."""
+        return ""
 
 
 class Facade:
@@ -74,22 +88,26 @@ class Facade:
         scenario = smac.Scenario(
             space,
             output_directory=Path(folder),
-            deterministic=True,
-            n_trials=task.evaluations,
+            deterministic=task.noise is None,
+            n_trials=ROOM * task.evaluations if task.space.constraints else task.evaluations,
             seed=task.seed,
         )
         made = getattr(smac, facade)
-        starts = [self._configuration(x) for x in task.starts]
-        self._smac = made(
-            scenario,
-            target_function=None,
-            initial_design=made.get_initial_design(
+        given: dict[str, Any] = {}
+        if task.starts:
+            starts = [self._configuration(x) for x in task.starts]
+            given["initial_design"] = made.get_initial_design(
                 scenario, n_configs=0, additional_configs=starts
-            ),
-            intensifier=made.get_intensifier(scenario, max_config_calls=1),
-            logging_level=False,
-            overwrite=True,
+            )
+        elif task.space.constraints:  # as many as there are without
+            share = INITIAL_SHARE / ROOM
+            given["initial_design"] = made.get_initial_design(scenario, max_ratio=share)
+        if task.noise is None:
+            given["intensifier"] = made.get_intensifier(scenario, max_config_calls=1)
+        self._smac = made(
+            scenario, target_function=None, **given, logging_level=False, overwrite=True
         )
+        self.message = ""
         self._asked: TrialInfo | None = None
         self._costs: list[float] = []
 
@@ -107,6 +125,13 @@ class Facade:
         self._costs.append(cost)
         asked = self._asked or TrialInfo(self._configuration(x), seed=0)
         self._smac.tell(asked, TrialValue(cost=cost), save=False)
+
+    def report(self) -> Any | None:
+        """Return the incumbent; None before the first value."""
+        best = self._smac.intensifier.get_incumbents()
+        if not best:
+            return None
+        return decoded(self._task.space, self._sides, [best[0][name] for name in self._names])
 
     def _configuration(self, x: Any) -> Configuration:
         from ConfigSpace import Configuration

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from nnbo_mip.core.checks import check_choice
 from nnbo_mip.core.errors import FileFormatError, InputError
 from nnbo_mip.core.files import read_limited
 from nnbo_mip.core.nearest import nearest
@@ -32,10 +33,15 @@ KEYS = (
     "scaled",
     "baselines",
     "metrics",
+    "reports",
+    "told",
+    "clock",
     "imports",
     "methods",
     "options",
 )
+
+CLOCKS = ("wall", "cpu")
 
 MAX_BYTES = 4 << 20
 
@@ -70,6 +76,9 @@ def planned(text: str, file: str, name: str) -> Plan:
         import_all(modules)
     metrics = _metrics(root)
     instances = _instances(root)
+    clock = root.text("clock", "wall")
+    with root.located("clock"):
+        check_choice("clock", clock, CLOCKS)
     tasks = tasks_of(root, instances[0])
     if "regret" in metrics:
         check_optima(root, tasks)
@@ -88,7 +97,15 @@ def planned(text: str, file: str, name: str) -> Plan:
         for method in methods
     }
     units = [
-        _unit(task, method, instance, contents[task.label, method.label], *rests[method.label])
+        _unit(
+            task,
+            method,
+            instance,
+            contents[task.label, method.label],
+            *rests[method.label],
+            reports=_reports(root, task),
+            clock=clock,
+        )
         for instance in instances
         for task in tasks
         for method in methods
@@ -104,6 +121,8 @@ def _unit(
     content: Mapping[str, Any],
     versions: Mapping[str, str],
     modules: Mapping[str, str],
+    reports: Sequence[int],
+    clock: str,
 ) -> PlannedUnit:
     unit = Unit(
         problem=task.spec,
@@ -115,6 +134,9 @@ def _unit(
         method=content,
         versions=versions,
         imports=modules,
+        reports=reports,
+        told=task.told,
+        clock=clock,
     )
     surrogate, acquisition, maximizer = method.axes
     return PlannedUnit(
@@ -128,7 +150,7 @@ def _unit(
         variant=method.variant,
         dimension=task.problem.dimension,
         direction=task.direction,
-        optimum=task.optimum,
+        optimum=task.optimum(instance),
     )
 
 
@@ -160,11 +182,19 @@ def _instances(root: Section) -> tuple[int, ...]:
     return tuple(given)
 
 
+def _reports(root: Section, task: Task) -> tuple[int, ...]:
+    """Return after which of a task's evaluations methods are asked for their point."""
+    given = root.listed("reports")
+    if not all(isinstance(one, int) and not isinstance(one, bool) and one > 0 for one in given):
+        raise root.refuse("reports", "a list of numbers of evaluations", "write reports = [20].")
+    return tuple(sorted({one for one in given if one <= task.n_starts + task.steps}))
+
+
 def _content(root: Section, task: Task, method: Method) -> dict[str, Any]:
     section = method.section or root
     also = f"{method.label!r} on {task.label!r}"
     with section.located(also=also):
-        return method.content(task.problem, task.scaled, task.steps)
+        return method.content(task.problem, task.scaled, task.n_starts, task.steps)
 
 
 def _check_distinct(root: Section, units: Sequence[PlannedUnit]) -> None:

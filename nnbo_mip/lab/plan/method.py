@@ -35,7 +35,7 @@ class Method(abc.ABC):
     section: Section | None
 
     @abc.abstractmethod
-    def content(self, problem: Problem, scaled: bool, steps: int) -> dict[str, Any]:
+    def content(self, problem: Problem, scaled: bool, n_starts: int, steps: int) -> dict[str, Any]:
         """Return the unit's ``method``: everything that was chosen, left open or not.
 
         Impossible combinations are refused here.

@@ -17,6 +17,7 @@ from nnbo_mip.core.errors import InputError
 from nnbo_mip.lab.plan.experiment_file import Section
 from nnbo_mip.lab.plan.method import AXES, Method
 from nnbo_mip.lab.plan.outside import is_outside, outside_methods
+from nnbo_mip.loop.optimize import begun
 from nnbo_mip.loop.record.plain import number_out
 from nnbo_mip.loop.settings.settings import DOORS, Settings
 from nnbo_mip.loop.step.rehearsal import rehearse
@@ -24,8 +25,8 @@ from nnbo_mip.problems.problem import Direction, Problem
 
 NUMBERS = ("gap", "time_limit", "most_fitted")
 
-OPTIONS = (*(name for name in DOORS if name != "initial"), *NUMBERS)
-"""Keys that are options of `BayesianOptimizer`; ``starts`` stands for the initial points."""
+OPTIONS = (*DOORS, *NUMBERS)
+"""Keys that are options of `BayesianOptimizer`; ``initial`` only where ``starts`` is 0."""
 
 KEYS = ("label", "budget", *OPTIONS)
 
@@ -49,25 +50,35 @@ class Ours(Method):
         """What was chosen by name, made."""
         return [DOORS[key](value) for key, value in self.chosen.items() if key in DOORS]
 
-    def content(self, problem: Problem, scaled: bool, steps: int) -> dict[str, Any]:
+    def content(self, problem: Problem, scaled: bool, n_starts: int, steps: int) -> dict[str, Any]:
         """Return all options with their values; refuse what `BayesianOptimizer` refuses."""
         direction: Direction = "maximize" if scaled else problem.direction
         options = {key: value for key, value in self.chosen.items() if key != "budget"}
         if "budget" in self.chosen:
             unit = {"unit": 1.0} if scaled else {}
             options["scaling"] = {"name": "mean_width", "budget": self.chosen["budget"], **unit}
-        settings = Settings.planned(problem.space, **options, direction=direction, steps=steps)
-        rehearse(settings)
+        if n_starts and "initial" in options:
+            raise InputError(
+                f"initial points are a method's own where starts is 0; got initial and {n_starts} "
+                "shared starts; drop initial, or write starts = 0."
+            )
+        if n_starts:
+            settings = Settings.planned(problem.space, **options, direction=direction, steps=steps)
+            rehearse(settings)
+            own: dict[str, Any] = {}
+        else:
+            settings = begun(problem.space, steps, **options, direction=direction).settings
+            own = {"initial": settings.descriptions["initial"], "steps": settings.steps}
         described = {name: settings.descriptions[name] for name in DOORS if name != "initial"}
         numbers = {name: number_out(getattr(settings, name)) for name in NUMBERS}
-        return {"options": {**described, **numbers, "most_fitted": settings.most_fitted}}
+        return {"options": {**described, **numbers, "most_fitted": settings.most_fitted, **own}}
 
 
 @dataclass(frozen=True)
 class Baseline(Method):
     """Points that no model chooses."""
 
-    def content(self, problem: Problem, scaled: bool, steps: int) -> dict[str, Any]:
+    def content(self, problem: Problem, scaled: bool, n_starts: int, steps: int) -> dict[str, Any]:
         """Return the design."""
         return {"design": dict(BASELINES[self.label])}
 

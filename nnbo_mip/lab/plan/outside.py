@@ -40,7 +40,7 @@ class Entry(Method):
         options = ", ".join(f"{key}={text_of(one)}" for key, one in self.chosen["options"].items())
         return f"entry={self.chosen['entry']}{', ' if options else ''}{options}"
 
-    def content(self, problem: Problem, scaled: bool, steps: int) -> dict[str, Any]:
+    def content(self, problem: Problem, scaled: bool, n_starts: int, steps: int) -> dict[str, Any]:
         """Return the entry and its options."""
         return {"entry": self.chosen["entry"], "options": self.chosen["options"]}
 
@@ -64,7 +64,7 @@ class OfPeer(Method):
         """Those that the peer names."""
         return self.peer.packages
 
-    def content(self, problem: Problem, scaled: bool, steps: int) -> dict[str, Any]:
+    def content(self, problem: Problem, scaled: bool, n_starts: int, steps: int) -> dict[str, Any]:
         """Return the peer with all its options; refuse a space that it cannot search."""
         peer = self.peer
         refused = peer.refused(problem.space)

@@ -14,9 +14,10 @@ from nnbo_mip.lab.plan.starts import PLACEHOLDER, design_for, problem_of, shared
 from nnbo_mip.loop.designs.designs import design_of
 from nnbo_mip.loop.designs.designs import registry as designs
 from nnbo_mip.loop.record.plain import described
+from nnbo_mip.problems.noise import GaussianNoise
 from nnbo_mip.problems.problem import Problem
 
-PROBLEM_KEYS = ("spec", "label", "starts", "steps", "scaled")
+PROBLEM_KEYS = ("spec", "label", "starts", "steps", "scaled", "told")
 """Of an entry of ``problems`` that says more than which problem it is."""
 
 
@@ -33,8 +34,10 @@ class Task:
         That of the first instance.
     scaled : bool
     starts : mapping
-        Description of the design.
+        Description of the design; empty where each method begins by its own.
     n_starts, steps : int
+    told : bool
+        Whether methods are told the standard deviation of the noise.
     """
 
     label: str
@@ -44,16 +47,19 @@ class Task:
     starts: Mapping[str, Any]
     n_starts: int
     steps: int
+    told: bool
 
     @property
     def direction(self) -> str:
         """That of y."""
         return "maximize" if self.scaled else self.problem.direction
 
-    @property
-    def optimum(self) -> float | None:
-        """The best value of y."""
-        return 1.0 if self.scaled else self.problem.optimum
+    def optimum(self, instance: int) -> float | None:
+        """Return the best value of y in an instance."""
+        if self.scaled:
+            return 1.0
+        one = self.problem if PLACEHOLDER not in str(self.spec) else problem_of(self.spec, instance)
+        return one.optimum
 
 
 def tasks_of(root: Section, instance: int) -> tuple[Task, ...]:
@@ -89,23 +95,17 @@ def _task(root: Section, place: int, entry: Any, instance: int) -> Task:
                 f"{nearest(unknown[0], PROBLEM_KEYS) or 'write options into the spec.'}"
             )
     mine = root.within(own, "problems", place)
-    said = {key: mine if key in own else root for key in ("starts", "steps", "scaled")}
+    said = {key: mine if key in own else root for key in PROBLEM_KEYS[2:]}
     spec = own.get("spec", entry)
     problem = problem_of(spec, instance)
     scaled = said["scaled"].flag("scaled", default=False)
     if scaled:
         _check_scaled(problem)
+    told = said["told"].flag("told", default=False)
+    if told:
+        _check_told(problem, scaled)
     with said["starts"].located("starts"):
-        given = said["starts"].get("starts")
-        if PLACEHOLDER in str(given):
-            name, options = designs.parsed(given)
-            given = {"name": name, **options}
-        design = design_for(given, instance)
-        n_starts = len(shared_starts(design, problem.space, instance))
-        if not n_starts:
-            raise InputError("there must be a start; got none; write starts = 8, say.")
-        # Starts of which each instance has others are kept as they were written.
-        starts = given if PLACEHOLDER in str(given) else described(design, given, design_of)
+        starts, n_starts = _starts(said["starts"].get("starts"), problem, instance)
     return Task(
         label=own.get("label", text_of(spec)),
         spec=spec,
@@ -114,7 +114,36 @@ def _task(root: Section, place: int, entry: Any, instance: int) -> Task:
         starts=starts,
         n_starts=n_starts,
         steps=said["steps"].count("steps"),
+        told=told,
     )
+
+
+def _starts(given: Any, problem: Problem, instance: int) -> tuple[Mapping[str, Any], int]:
+    """Return the description of shared starts and how many there are; none for 0."""
+    if given == 0 and isinstance(given, int) and not isinstance(given, bool):
+        return {}, 0
+    if PLACEHOLDER in str(given):
+        name, options = designs.parsed(given)
+        given = {"name": name, **options}
+    design = design_for(given, instance)
+    n_starts = len(shared_starts(design, problem.space, instance))
+    if not n_starts:
+        raise InputError(
+            "a design of starts must have one at least; got none; write starts = 8, say, or 0 "
+            "where each method begins by its own."
+        )
+    # Starts of which each instance has others are kept as they were written.
+    starts = given if PLACEHOLDER in str(given) else described(design, given, design_of)
+    return starts, n_starts
+
+
+def _check_told(problem: Problem, scaled: bool) -> None:
+    """Refuse to tell of noise that is not there, or not in units of y."""
+    if not isinstance(problem.noise, GaussianNoise) or scaled:
+        raise InputError(
+            "told = true needs a problem with normal noise that is not scaled; "
+            f"{problem.name!r} is another; drop the key for it."
+        )
 
 
 def _check_scaled(problem: Problem) -> None:
@@ -129,7 +158,7 @@ def _check_scaled(problem: Problem) -> None:
 def check_optima(root: Section, tasks: Sequence[Task]) -> None:
     """Refuse a problem whose optimum is not known."""
     for place, task in enumerate(tasks):
-        if task.optimum is None:
+        if not task.scaled and task.problem.optimum is None:
             raise InputError(
                 f"{root.where('problems', place, value=task.spec)}: a regret needs an optimum; "
                 f'that of {task.label!r} is not known; write metrics = ["best"], or put this '

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,9 @@ FORMAT = 1
 """Changes when the same settings come to mean another run."""
 
 DIGEST_LENGTH = 24
+
+LATER = ("reports", "told", "clock")
+"""Left out where they say nothing, so that units that were planned before keep their keys."""
 
 
 @dataclass(frozen=True)
@@ -26,9 +29,11 @@ class Unit:
     scaled : bool
         Whether values are scaled to [-1, 1], to be maximized (`Problem.scaled`).
     starts : mapping
-        The design of the starting points; ``{instance}`` in it stands for the instance.
+        The design of the starting points, empty without them; ``{instance}`` in it stands for the
+        instance.
     n_starts, steps : int
-        How many starting points, and how many evaluations after them.
+        How many starting points, and how many evaluations after them. Without starting points
+        each method begins by its own.
     instance : int
         The seed of starts, method and noise.
     method : mapping
@@ -39,6 +44,12 @@ class Unit:
     imports : mapping of str to str
         Modules to be imported first, and the digests of their files.
     format : int
+    reports : sequence of int
+        After which evaluations the method is asked for the point that it reports.
+    told : bool
+        Whether methods are told the standard deviation of the problem's noise.
+    clock : {"wall", "cpu"}
+        By which limits of time are kept.
     """
 
     problem: Any
@@ -51,6 +62,9 @@ class Unit:
     versions: Mapping[str, str] = field(default_factory=dict)
     imports: Mapping[str, str] = field(default_factory=dict)
     format: int = FORMAT
+    reports: Sequence[int] = ()
+    told: bool = False
+    clock: str = "wall"
 
     @cached_property
     def key(self) -> str:
@@ -59,7 +73,11 @@ class Unit:
 
     def to_text(self) -> str:
         """Return it as JSON, always in the same words."""
-        return json.dumps(asdict(self), sort_keys=True, allow_nan=False)
+        plain = asdict(self)
+        for name in LATER:
+            if not plain[name] or plain[name] == "wall":
+                del plain[name]
+        return json.dumps(plain, sort_keys=True, allow_nan=False)
 
     @classmethod
     def from_text(cls, text: str) -> Unit:

@@ -14,17 +14,16 @@ import numpy as np
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.lab.pictures.belief import BeliefLine
 from nnbo_mip.lab.plan.environment import check_same, versions_here
-from nnbo_mip.lab.plan.starts import design_for, problem_of, shared_starts
+from nnbo_mip.lab.plan.starts import problem_of
 from nnbo_mip.lab.plan.unit import Unit
-from nnbo_mip.lab.run.unit_run import Modelled
+from nnbo_mip.lab.run.methods import Modelled, task_of
 from nnbo_mip.lab.store.results import Results
 from nnbo_mip.loop.record.suggestion import Suggestion
-from nnbo_mip.loop.warps.units import exponent_of_unit
+from nnbo_mip.loop.warps.warping import exponent_of_unit
 from nnbo_mip.maximizers.base.abstract import Maximizer, Request
 from nnbo_mip.maximizers.base.catalogue import registry as maximizers
 from nnbo_mip.maximizers.base.proposal import Proposal
 from nnbo_mip.maximizers.base.target import Target
-from nnbo_mip.problems.problem import Direction
 from nnbo_mip.space.space import Space
 from nnbo_mip.surrogates.base.abstract import Capability
 
@@ -61,16 +60,15 @@ def repeated_beliefs(results: Results, unit: int, steps: int) -> list[BeliefLine
     made = Unit(**results.settings(unit))
     check_same(made.versions, versions_here(made.versions), "packages")
     problem = problem_of(made.problem, made.instance)
-    direction: Direction = "maximize" if made.scaled else problem.direction
+    task = task_of(made, problem)
     seen: list[Seen] = []
     options = made.method["options"]
     recording = _recorder(maximizers.create(options["maximizer"]), seen)
     watched = replace(made, method={"options": {**options, "maximizer": recording}})
-    drawn = shared_starts(design_for(made.starts, made.instance), problem.space, made.instance)
-    method = Modelled(watched, problem.space, direction, list(problem.space.decode(drawn)))
+    method = Modelled(watched, task)
     points = results.points(unit)
     values = results.observations["y"][results.observations["unit"] == unit]
-    sign = 1.0 if direction == "maximize" else -1.0
+    sign = 1.0 if task.direction == "maximize" else -1.0
     lines = []
     for number in range(min(made.n_starts + steps, len(points))):
         x, suggestion = method.ask()

@@ -68,6 +68,14 @@ class Outside:
         with self._sentence("tell"):
             self._made.tell(x, y)
 
+    def report(self) -> Any | None:
+        """Return the point that the method takes to be the best; None if it does not say."""
+        if not callable(getattr(self._made, "report", None)):
+            return None
+        with self._sentence("report"):
+            x = self._made.report()  # type: ignore[attr-defined]
+        return None if x is None else self._admissible(x)
+
     def _checked(self, made: Any) -> AskTell:
         for name in ("ask", "tell"):
             if not callable(getattr(made, name, None)):

@@ -113,6 +113,29 @@ def t_interval_of(values: FloatArray) -> Interval:
     return Interval(mean, mean - reach, mean + reach)
 
 
+def p_of(values: FloatArray) -> float:
+    """Return the two-sided p-value of the mean of values (n,) being 0, by the bootstrap.
+
+    Twice the share of resampled means on the other side of 0, or at it, one of which is always
+    counted; 1 for fewer than two values.
+    """
+    if len(values) < 2:
+        return 1.0
+    drawn = np.mean(values[_resampled(len(values), RESAMPLES)], axis=0)
+    sides = min(int(np.sum(drawn <= 0.0)), int(np.sum(drawn >= 0.0)))
+    return min(1.0, 2.0 * (1 + sides) / (1 + RESAMPLES))
+
+
+def t_p_of(values: FloatArray) -> float:
+    """Return the two-sided p-value of the mean of values (n,) being 0, by Student's test."""
+    if len(values) < 2:
+        return 1.0
+    mean, error = float(np.mean(values)), float(np.std(values, ddof=1) / np.sqrt(len(values)))
+    if error == 0.0:
+        return 1.0 if mean == 0.0 else 0.0
+    return float(2.0 * stats.t.sf(abs(mean) / error, len(values) - 1))
+
+
 def mean_band(values: FloatArray, resamples: int = CURVE_RESAMPLES) -> Band:
     """Return the means of the columns of values (n, m), with intervals as of `bootstrapped`.
 

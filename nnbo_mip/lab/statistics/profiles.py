@@ -12,6 +12,10 @@ the evaluations that method m takes on run r (infinite if it does not solve it) 
 
 Runs that no method solves count against all of them.
 
+    target profile at t         share of pairs of a run and a target delta with f_t - f* <= delta
+
+as COCO draws it over the evaluations divided by d, here without simulated restarts.
+
 >>> from nnbo_mip.lab.statistics.profiles import data_profile, performance_profile
 >>> times = [[2.0, 4.0], [3.0, float("inf")]]
 >>> [part.tolist() for part in performance_profile(times)]
@@ -23,6 +27,7 @@ References
 ----------
 Dolan and Moré (2002), performance profiles [DolanMore2002].
 Moré and Wild (2009), data profiles [MoreWild2009].
+Hansen et al. (2021), targets [Hansen2021].
 """
 
 from __future__ import annotations
@@ -31,6 +36,9 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
+
+TARGETS = tuple(10.0 ** (2.0 - 0.2 * k) for k in range(51))
+"""COCO's distances from the optimum: from 100 to 1e-8."""
 
 
 def evaluations_to_solve(curves: FloatArray, starts: int, tolerance: float) -> FloatArray:
@@ -77,6 +85,20 @@ def data_profile(times: npt.ArrayLike, dimensions: npt.ArrayLike) -> tuple[Float
     """
     taken = np.asarray(times, dtype=float)
     return _shares(taken / (np.asarray(dimensions, dtype=float)[:, None] + 1.0))
+
+
+def target_profile(regrets: FloatArray, targets: npt.ArrayLike = TARGETS) -> FloatArray:
+    """Return which share (m,) of the pairs of a run and a target is reached by each evaluation.
+
+    Parameters
+    ----------
+    regrets : (n, m) array
+        Best so far of each run.
+    targets : (k,) array
+    """
+    reached = np.asarray(regrets)[:, :, None] <= np.asarray(targets, dtype=float)
+    made: FloatArray = reached.mean(axis=(0, 2))
+    return made
 
 
 def _shares(costs: FloatArray, least: float | None = None) -> tuple[FloatArray, FloatArray]:

@@ -1,4 +1,4 @@
-r"""Tests of whether methods differ: Mann-Whitney in two stages, Friedman with Nemenyi.
+r"""Tests of whether methods differ: Mann-Whitney in two stages, Friedman with Nemenyi, Holm.
 
 Two stages (Dewancker and others): two methods are compared by a Mann-Whitney test of their final
 figures; where it is not significant, by one of the areas under their curves; where that is not
@@ -16,10 +16,13 @@ groups of ties within blocks,
 
 with q the studentized range. Small figures are good.
 
+Holm: of m p-values in ascending order the k-th becomes the largest of (m - j + 1) p_(j), j <= k.
+
 References
 ----------
 Dewancker et al. (2016), two stages [Dewancker2016].
 Demšar (2006), Friedman's test and Nemenyi's critical difference [Demsar2006].
+Holm (1979), the correction for many tests [Holm1979].
 """
 
 from __future__ import annotations
@@ -191,6 +194,20 @@ def friedman(figures: npt.ArrayLike, level: float = FRIEDMAN_LEVEL) -> Friedman:
         p=float(stats.chi2.sf(statistic, k - 1)),
         difference=critical_difference(k, n, level),
     )
+
+
+def holm(p: npt.ArrayLike) -> FloatArray:
+    """Return p-values (n,) corrected for there being n of them; at most 1.
+
+    >>> holm([0.01, 0.04, 0.03]).round(3).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    values = np.asarray(p, dtype=float)
+    order = np.argsort(values, kind="stable")
+    scaled = values[order] * np.arange(len(values), 0, -1)
+    made = np.empty_like(values)
+    made[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
+    return made
 
 
 def critical_difference(methods: int, blocks: int, level: float = FRIEDMAN_LEVEL) -> float:

@@ -85,6 +85,7 @@ OBSERVATIONS = (
     Column("truth", float, is_optional=True),
     Column("seconds", float),
     Column("x", list),
+    Column("reported", float, is_optional=True, schema=3),
 )
 
 STEPS = (
@@ -110,6 +111,9 @@ STEPS = (
     Column("message", str),
     Column("counters", dict),
     Column("side", float, is_optional=True, schema=2),
+    Column("share", float, is_optional=True, schema=3),
+    Column("moving", float, is_optional=True, schema=3),
+    Column("cpu_seconds", float, is_optional=True, schema=3),
 )
 
 ATTEMPTS = (

@@ -45,11 +45,13 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
         connection = connect(path, mode)
         try:
             version = check_version(connection, path)
-            lacking = [f"NULL AS {column.name}" for column in ADDED if column.schema > version]
-            if lacking:  # what is read as "steps" has them all the same
-                connection.execute(
-                    f"CREATE TEMP VIEW steps AS SELECT *, {', '.join(lacking)} FROM main.steps"
-                )
+            for table, columns in ADDED.items():
+                lacking = [f"NULL AS {one.name}" for one in columns if one.schema > version]
+                if lacking:  # what is read by the table's name has them all the same
+                    connection.execute(
+                        f"CREATE TEMP VIEW {table} AS SELECT *, {', '.join(lacking)} "
+                        f"FROM main.{table}"
+                    )
             connection.execute("BEGIN")  # all that is read is of one moment
             yield connection
         finally:
@@ -111,8 +113,9 @@ def upgrade(connection: sqlite3.Connection, version: int) -> None:
     if version == SCHEMA:
         return
     connection.execute("BEGIN IMMEDIATE")
-    for column in ADDED:
-        if column.schema > version:
-            connection.execute(f"ALTER TABLE steps ADD COLUMN {column.sql}")
+    for table, columns in ADDED.items():
+        for column in columns:
+            if column.schema > version:
+                connection.execute(f"ALTER TABLE {table} ADD COLUMN {column.sql}")
     connection.execute(f"PRAGMA user_version = {SCHEMA}")
     connection.execute("COMMIT")

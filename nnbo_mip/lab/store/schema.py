@@ -7,12 +7,21 @@ ran it ended).
 
 from __future__ import annotations
 
-from nnbo_mip.lab.store.columns import ATTEMPTS, OBSERVATIONS, PLAN, STEPS, definitions
+from collections.abc import Mapping
+
+from nnbo_mip.lab.store.columns import (
+    ATTEMPTS,
+    OBSERVATIONS,
+    PLAN,
+    STEPS,
+    Column,
+    definitions,
+)
 
 APPLICATION = 0x6E6E626C
 """The file says in its header that it is one of ours: the letters nnbl."""
 
-SCHEMA = 2
+SCHEMA = 3
 """Version of the tables and their contents; in the header as well."""
 
 TABLES = (
@@ -67,5 +76,8 @@ TABLES = (
     ),
 )
 
-ADDED = tuple(column for column in STEPS if column.schema > 1)
-"""Columns of steps that older stores lack."""
+ADDED: Mapping[str, tuple[Column, ...]] = {
+    name: tuple(column for column in columns if column.schema > 1)
+    for name, columns in (("observations", OBSERVATIONS), ("steps", STEPS))
+}
+"""Columns that older stores lack, by table."""

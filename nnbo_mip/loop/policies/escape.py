@@ -92,6 +92,10 @@ class Escape(abc.ABC):
     def check_steps(self, steps: int | None) -> None:  # noqa: B027 - most take any
         """Refuse a number of steps, None for an open one, that a new run cannot have."""
 
+    def among_noise(self) -> Escape:
+        """Return the rule where values are noisy, so that points may be worth a second one."""
+        return self
+
     @abc.abstractmethod
     def apply(
         self,

@@ -1,4 +1,10 @@
-"""Exclusion: maximize over the points that are away from every sample."""
+"""Exclusion: maximize over the points that are away from every sample.
+
+`cleared` finds a maximum that keeps its distance. Few known points are in the way of a maximum, and
+only those are excluded: what is best of a larger set and admissible is best of the smaller one, and
+a bound of the larger one holds. A quick search without a proof foresees which they are, so that the
+long one is as a rule asked once.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +15,11 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import as_points
-from nnbo_mip.core.checks import check_choice
+from nnbo_mip.core.arrays import BoolArray, FloatArray, as_points
+from nnbo_mip.core.checks import check_choice, check_flag
 from nnbo_mip.loop.policies.eps_decay import EpsDecay
-from nnbo_mip.loop.policies.escape import Escape, Escaped, Propose
+from nnbo_mip.loop.policies.escape import Escape, Escaped, NoEscape, Propose
+from nnbo_mip.maximizers.base.proposal import Proposal
 from nnbo_mip.space.domain import Domain
 
 MAX_HALVINGS = 40
@@ -29,6 +36,9 @@ class Exclude(EpsDecay, Escape):
         As in `EpsDecay`.
     decay : {"exponential", "linear"}
         How the distance shrinks.
+    noisy : bool
+        Whether the distance is kept also where values are noisy and the surrogate knows it, so that
+        a second value at a known point would tell something.
 
     Notes
     -----
@@ -40,11 +50,17 @@ class Exclude(EpsDecay, Escape):
     scales: ClassVar[bool] = False
 
     decay: str = "exponential"
+    noisy: bool = False
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
         super().__post_init__()
         check_choice("decay", self.decay, ("exponential", "linear"))
+        check_flag("noisy", self.noisy)
+
+    def among_noise(self) -> Escape:
+        """Return no rule, so that points may be repeated, unless `noisy`."""
+        return self if self.noisy else NoEscape()
 
     def eps(self, step: int, starts: int, dimension: int, steps: int | None = None) -> float:
         """Return the distance of a step."""
@@ -97,3 +113,70 @@ def _halved(eps: float, away: float) -> str:
         f"no point is left eps = {eps:.3g} away from every sample, so the distance was halved to "
         f"{away:.3g}."
     )
+
+
+ROUNDS = 4
+"""In which known points are excluded as they turn out to be in the way; then, or when the time of
+the ask is up, all of them are."""
+
+Search = Callable[[FloatArray | None, FloatArray | None], Proposal]
+"""From the points (k, d) to keep away from and a point (d,) worth a try, if any, to a maximum."""
+
+Quick = Callable[[FloatArray | None], Proposal]
+"""From the points (k, d) to keep away from to what may be a maximum."""
+
+
+def cleared(
+    seen: FloatArray,
+    away: float,
+    search: Search,
+    quick: Quick | None,
+    is_late: Callable[[], bool],
+) -> Proposal:
+    """Maximize at a distance from all known points.
+
+    Parameters
+    ----------
+    seen : (n, d) array
+        Known points.
+    away : float
+        The distance to keep, in the largest coordinate.
+    search : callable
+        The search whose answer counts.
+    quick : callable, optional
+        One that is as good as free.
+    is_late : callable
+        Whether the time is up.
+    """
+    excluded, guess = np.zeros(len(seen), dtype=np.bool_), None
+    if quick is not None:
+        for _ in range(ROUNDS):
+            foreseen = quick(_chosen(seen, excluded)).x
+            if foreseen is None or is_late():
+                break
+            in_the_way = _in_the_way(seen, foreseen, away)
+            if not (in_the_way & ~excluded).any():
+                guess = foreseen
+                break
+            excluded |= in_the_way
+    for _ in range(ROUNDS):
+        proposal = search(_chosen(seen, excluded), guess)
+        if proposal.x is None:
+            return proposal
+        in_the_way = _in_the_way(seen, proposal.x, away)
+        if not (in_the_way & ~excluded).any():
+            return proposal
+        excluded |= in_the_way
+        if is_late():
+            break
+    return search(seen, guess)
+
+
+def _in_the_way(seen: FloatArray, x: FloatArray, away: float) -> BoolArray:
+    """Return which of the known points (n, d) are too near a point."""
+    return np.asarray(np.abs(seen - x).max(axis=1) < away)
+
+
+def _chosen(seen: FloatArray, excluded: BoolArray) -> FloatArray | None:
+    """Return the excluded points, None where there are none."""
+    return seen[excluded] if excluded.any() else None

@@ -22,6 +22,7 @@ class Purpose(IntEnum):
     MAXIMIZE = 6
     EMBED = 7
     REGION = 8
+    NOISE = 9
 
 
 def seed_for(run: int, step: int, purpose: Purpose) -> int:

@@ -29,8 +29,8 @@ from nnbo_mip.core.errors import FileFormatError, InputError, JournalError, Miss
 from nnbo_mip.loop.record import workers
 from nnbo_mip.loop.record.events import KINDS, Event, claimed
 from nnbo_mip.loop.record.migrations import MIGRATIONS
+from nnbo_mip.loop.record.plain import shown
 from nnbo_mip.loop.record.state import State
-from nnbo_mip.loop.record.wording import shown
 
 APPLICATION = 0x6E6E626F
 """The file says in its header that it is one of ours: the letters nnbo."""

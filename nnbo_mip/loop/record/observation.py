@@ -11,8 +11,8 @@ import numpy as np
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.core.rebuilt import Rebuilt
+from nnbo_mip.loop.record.plain import shown
 from nnbo_mip.loop.record.suggestion import Suggestion
-from nnbo_mip.loop.record.wording import shown
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,8 @@
 An option object is written as ``{"name": …, field: value}``, all fields included, so that a later
 release with other defaults makes the same object of it. Only fields that are infinite by default,
 as a limit is where there is none, are left out: JSON has no infinity.
+
+`shown` and `as_reason` say what objects of somebody else are, whatever their methods do.
 """
 
 from __future__ import annotations
@@ -98,3 +100,24 @@ def number_in(value: Any) -> float:
     if not text and (isinstance(value, bool) or not isinstance(value, int | float)):
         raise FileFormatError(f"a stored number must be one; got {value!r:.80}.")
     return float(value)
+
+
+def shown(value: object, letters: int = 60) -> str:
+    """Return the beginning of an object's repr, or that it has none."""
+    try:
+        return repr(value)[:letters]
+    except Exception:  # its methods may raise anything
+        return f"an object of type {type(value).__name__} that cannot be printed"
+
+
+def as_reason(given: object) -> str:
+    """Return why something failed as text: of an exception its name and its first line."""
+    try:
+        said = "" if given is None else str(given)
+        said = said.encode(errors="backslashreplace").decode()  # what a terminal can print
+    except Exception:  # its methods may raise anything
+        said = "" if isinstance(given, BaseException) else shown(given)
+    if not isinstance(given, BaseException):
+        return said
+    name, line = type(given).__name__, said.partition("\n")[0]
+    return f"{name}: {line}" if line else name

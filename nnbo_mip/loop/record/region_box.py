@@ -38,6 +38,12 @@ class RegionBox(Rebuilt):
         """How many coordinates have more than one value in it."""
         return int((self.lower < self.upper).sum())
 
+    @property
+    def share(self) -> float:
+        """Part of the volume of the coordinates that move."""
+        widths = self.upper - self.lower
+        return float(np.prod(0.5 * widths[widths > 0.0]))
+
     def to_dict(self) -> dict[str, Any]:
         """Return what the journal keeps."""
         ends = {"lower": self.lower.tolist(), "upper": self.upper.tolist()}

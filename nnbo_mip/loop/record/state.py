@@ -124,6 +124,11 @@ class State(Rebuilt):
             draft.add(event)
         return draft.finished()
 
+    def best(self, sign: float) -> Observation | None:
+        """Return the first observation whose value times a sign is the largest, if there is one."""
+        told = [one for one in self.observations if one.y is not None]
+        return max(told, key=lambda one: sign * (one.y or 0.0), default=None)
+
     def pends(self, ask: Event) -> bool:
         """Whether the point of an ask is one that is pending."""
         x = ask.content["suggestion"]["x"]

@@ -13,10 +13,9 @@ from nnbo_mip.core.checks import check_flag, check_number
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.loop.record.events import Event, told
 from nnbo_mip.loop.record.observation import as_value
-from nnbo_mip.loop.record.plain import point_out
+from nnbo_mip.loop.record.plain import as_reason, point_out, shown
 from nnbo_mip.loop.record.state import State
 from nnbo_mip.loop.record.suggestion import Suggestion
-from nnbo_mip.loop.record.wording import as_reason, shown
 from nnbo_mip.loop.tables.tables import Table
 from nnbo_mip.space.abstract import NumericDimension
 from nnbo_mip.space.points import plain

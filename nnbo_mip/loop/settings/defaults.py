@@ -31,6 +31,7 @@ FAMILY_OPTIONS: Mapping[str, Options] = MappingProxyType(
                 "length_scale_prior": "dimension",
                 "amplitude_bounds": (1e-5, 1e2),
                 "alpha": 1e-9,
+                "learns_noise": True,
             }
         ),
     }

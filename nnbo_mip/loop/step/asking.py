@@ -7,6 +7,7 @@ belief, would be computed again to the last bit.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,9 +23,10 @@ from nnbo_mip.loop.record.state import Stage, State
 from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.loop.regions.regions import Extent
 from nnbo_mip.loop.settings.settings import Settings
-from nnbo_mip.loop.step.learning import learned
+from nnbo_mip.loop.step.doubts import ONLY_CORNERS, are_corners
+from nnbo_mip.loop.step.learning import as_models_see, learned, seeded
 from nnbo_mip.loop.step.sample import Sample
-from nnbo_mip.loop.step.step import Step, StepInput, seeded
+from nnbo_mip.loop.step.step import Step, StepInput
 from nnbo_mip.maximizers.base.proposal import Proposal
 from nnbo_mip.space.embedded.embedded_space import EmbeddedSpace
 from nnbo_mip.surrogates.base.abstract import Belief
@@ -72,7 +74,7 @@ class Asking:
             extent = None  # there is nothing fresh: the whole space is searched
         try:
             given = self._given(state, stage, sample, len(design), extent)
-            result = Step(self._settings, given, callback).run()
+            result = Step.fit(self._settings, given, callback).run()
         except (TrainingError, SolverError, np.linalg.LinAlgError, ArithmeticError) as error:
             return self._extra(state, stage, f"no model chose this point: {error}"), None
         proposal = result.suggestion.proposal
@@ -84,7 +86,13 @@ class Asking:
             restarted = self._restart(state, stage, restart.keep, repeated)
             if restarted is not None:
                 return restarted, None
-        return asked(result.suggestion.to_dict(), stage.to_dict(), result.next_c), proposal
+        suggestion = result.suggestion
+        chosen = [key for key, one in state.suggestions.items() if not one.is_initial]
+        places = [*(state.places[key] for key in chosen), place]
+        if are_corners(np.array(places), self._search.model()):
+            said = " ".join(part for part in (suggestion.message, ONLY_CORNERS) if part)
+            suggestion = replace(suggestion, found=replace(suggestion.found, message=said))
+        return asked(suggestion.to_dict(), stage.to_dict(), result.next_c), proposal
 
     def starts(self, state: State) -> int:
         """Return how many initial points the run asks for before there is a model."""
@@ -161,10 +169,7 @@ class Asking:
 
     def _sample(self, state: State, stage: Stage) -> Sample:
         told = state.observations[stage.learns_from :]
-        sample = Sample.of(told, self._search.model().dimension, self._settings.sign)
-        if not sample.can_be_fitted:
-            return sample
-        return sample.warped(self._settings.warp, in_unit=not self._settings.speaks_of_y)
+        return Sample.of(told, self._search.model().dimension, self._settings.sign)
 
     def _extent(self, state: State, stage: Stage) -> Extent | None:
         """Return the region of a stage, of which points asked for before it are no part."""
@@ -185,8 +190,9 @@ class Asking:
         if stage.forgets:
             learned = tuple(key for key in state.pending if key not in stage.pending)
         places = [state.places[key] for key in learned]
+        seed = seed_for(self._settings.seed, len(state.observations), Purpose.NOISE)
         return StepInput(
-            sample=sample,
+            sample=as_models_see(sample, self._settings, seed),
             pending=np.array(places).reshape(len(places), sample.X.shape[1]),
             seen=state.seen(),
             step=state.steps,

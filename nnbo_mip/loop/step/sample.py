@@ -15,8 +15,7 @@ import numpy as np
 
 from nnbo_mip.core.arrays import BoolArray, FloatArray, IntArray
 from nnbo_mip.loop.record.observation import Observation
-from nnbo_mip.loop.warps.units import divided, in_units
-from nnbo_mip.loop.warps.warping import LARGEST, Inward, Outward, Warp, as_floats
+from nnbo_mip.loop.warps.warping import LARGEST, Inward, Outward, Warp, as_floats, divided, in_units
 
 HAIR = 1e-3
 """Part of their size by which failures are worse than values that are all equal."""
@@ -42,6 +41,8 @@ class Sample:
         Values in the units that were told, larger is better, as a model sees them.
     outward : callable
         Values as a model sees them, in the units that were told; larger is better.
+    learned : float
+        A deviation that was learned from the values, in the units that were told; 0 for none.
     """
 
     X: FloatArray
@@ -51,6 +52,7 @@ class Sample:
     told: BoolArray
     inward: Inward = as_floats
     outward: Outward = as_floats
+    learned: float = 0.0
 
     @staticmethod
     def of(observations: tuple[Observation, ...], dimension: int, sign: float) -> Sample:
@@ -73,7 +75,8 @@ class Sample:
         in_unit : bool
             Whether values that are very large or very small are counted in a unit (`units`).
         """
-        seen, noise, deviations = warp.learn(self.y), self.noise, self.deviations
+        noise, deviations = self.noise, self.deviations
+        seen = warp.learn(self.y, self.typical_deviation)
         if in_unit:
             seen = in_units(seen)
         if noise is not None:
@@ -88,6 +91,21 @@ class Sample:
             inward=seen.inward,
             outward=seen.outward,
         )
+
+    def with_noise(self, deviation: float) -> Sample:
+        """Return the sample with this deviation of every value; a failure has none."""
+        noise = np.where(self.told, deviation, np.nan)
+        return replace(self, noise=noise, deviations=noise[self.told], learned=deviation)
+
+    @property
+    def typical_deviation(self) -> float:
+        """The median of the deviations; 0 where none is known."""
+        return 0.0 if self.deviations is None else float(np.median(self.deviations))
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether a value has a deviation above zero."""
+        return self.deviations is not None and bool(self.deviations.any())
 
     @property
     def can_be_fitted(self) -> bool:

@@ -8,36 +8,37 @@ x      = argmax of the acquisition over c times the uncertainty, by the rule of 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from functools import partial
 
 import numpy as np
 
 from nnbo_mip.acquisitions.base.abstract import Acquisition
+from nnbo_mip.acquisitions.base.scorer import Scorer
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.clock import now
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.core.progress import Progress, ProgressCallback
-from nnbo_mip.loop.policies.clearing import Quick, cleared
-from nnbo_mip.loop.policies.escape import Escaped
+from nnbo_mip.loop.policies.escape import Escape, Escaped
+from nnbo_mip.loop.policies.exclude import Quick, cleared
 from nnbo_mip.loop.policies.seeds import Purpose, seed_for
+from nnbo_mip.loop.record.region_box import RegionBox
 from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.loop.regions.box import region_of_step
 from nnbo_mip.loop.regions.regions import Extent
 from nnbo_mip.loop.settings.settings import Settings
 from nnbo_mip.loop.step.answer import suggested
-from nnbo_mip.loop.step.learning import learned
+from nnbo_mip.loop.step.doubts import NOTHING_LEFT, is_negligible
+from nnbo_mip.loop.step.learning import learned, seeded
 from nnbo_mip.loop.step.sample import Sample
 from nnbo_mip.maximizers.base.abstract import Request
 from nnbo_mip.maximizers.base.proposal import Proposal
 from nnbo_mip.maximizers.base.target import Target
-from nnbo_mip.maximizers.heuristics.warm_start import ASCENTS
+from nnbo_mip.maximizers.exact import ASCENTS
 from nnbo_mip.maximizers.maximize import maximize
 from nnbo_mip.space.embedded.embedded_space import EmbeddedSpace
 from nnbo_mip.surrogates.base.abstract import Belief, Capability
-
-T = TypeVar("T")
 
 STARTS = 5
 """Best points, from which a maximizer may begin."""
@@ -110,57 +111,114 @@ class StepResult:
     wanted: FloatArray | None
 
 
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What the fit of a step gives.
+
+    Parameters
+    ----------
+    sample : Sample
+        What the model learned from, without what is taken of pending points.
+    X, y, noise : (n, d), (n,) and (n,) arrays
+        The same with pending points; `noise` may be None.
+    acquisition : Acquisition
+        As it stands beside pending points, in the model's units.
+    belief : Belief
+    region : RegionBox or None
+        To which the search is limited, and what is said of it.
+    said : str
+    c : float
+        The scale that the step begins with.
+    began, ended : float
+        Times of `core.clock.now`, between which the model was trained.
+    """
+
+    sample: Sample
+    X: FloatArray
+    y: FloatArray
+    noise: FloatArray | None
+    acquisition: Acquisition
+    belief: Belief
+    region: RegionBox | None
+    said: str
+    c: float
+    began: float
+    ended: float
+
+
 class Step:
-    """One step; see `run`.
+    """One step, its model fitted; made by `fit`, taken by `run`.
 
     Parameters
     ----------
     settings : Settings
     given : StepInput
+    learned : Learned
     callback : callable, optional
-        Receives a `Progress` while the model learns and its acquisition is maximized.
+        Receives a `Progress` while the acquisition is maximized.
     """
 
     def __init__(
-        self, settings: Settings, given: StepInput, callback: ProgressCallback | None = None
+        self,
+        settings: Settings,
+        given: StepInput,
+        learned: Learned,
+        callback: ProgressCallback | None = None,
     ) -> None:
-        self._settings = settings
-        self._given = given
+        self._settings, self._given, self._learned = settings, given, learned
         self._callback = callback
-        self._domain = settings.search.model()
-        self._started = time.perf_counter()
-        self._sample = given.sample.fitted(settings.most_fitted)
-        self._X, self._y, self._noise = self._with_pending()
-        chosen = settings.batch.acquisition(settings.acquisition, len(given.pending))
-        with_seed = seeded(chosen, self._seed(Purpose.ACQUISITION))
-        self._acquisition: Acquisition = with_seed.converted(self._inward)
-        before = f", the last time in {given.fit_before:.1f} s" if given.fit_before else ""
-        self._say(f"{settings.surrogate.name} learns from {len(self._X)} values{before}")
-        surrogate = seeded(settings.surrogate, self._seed(Purpose.FIT)).converted(self._inward)
-        self._belief: Belief = learned(surrogate, self._X, self._y, self._noise)
-        self._fitted = time.perf_counter()
-        self._region, self._said = region_of_step(
-            given.extent,
-            self._domain,
-            given.seen,
-            self._belief.length_scales,
-            self._seed(Purpose.REGION),
-        )
-        self._reach = self._domain
-        if self._region is not None:
-            self._reach = self._domain.restrict(self._region.lower, self._region.upper)
+        self._reach = settings.search.model()
+        if learned.region is not None:
+            self._reach = self._reach.restrict(learned.region.lower, learned.region.upper)
         self._hurried = False  # whether the clock ended anything that the answer rests on
         self._interrupted = False  # whether somebody pressed Ctrl-C
         # What it remembered of other steps, a run that is resumed here would not have.
         self._maximizer = settings.maximizer.fresh()
-        self._c = self._first_c()
         self._wanted: FloatArray | None = None
+
+    @staticmethod
+    def fit(settings: Settings, given: StepInput, callback: ProgressCallback | None = None) -> Step:
+        """Fit the model of a step; parameters as those of the step."""
+        began = now()
+        sample = given.sample.fitted(settings.most_fitted)
+        X, y, noise = _with_pending(settings, given, sample)
+
+        def inward(value: float) -> float:
+            return sample.value_inward(value, settings.sign)
+
+        def seed(purpose: Purpose) -> int:
+            return seed_for(settings.seed, given.step, purpose)
+
+        chosen = settings.batch.acquisition(settings.acquisition, len(given.pending))
+        acquisition = seeded(chosen, seed(Purpose.ACQUISITION)).converted(inward)
+        if callback is not None:
+            before = f", the last time in {given.fit_before:.1f} s" if given.fit_before else ""
+            note = f"{settings.surrogate.name} learns from {len(X)} values{before}"
+            callback(Progress("", -math.inf, math.inf, 0.0, math.inf, note=note))
+        surrogate = seeded(settings.surrogate, seed(Purpose.FIT)).converted(inward)
+        belief = learned(surrogate, X, y, noise)
+        ended = now()
+        domain = settings.search.model()
+        region, said = region_of_step(
+            given.extent, domain, given.seen, belief.length_scales, seed(Purpose.REGION)
+        )
+        c = given.c
+        if c is None:
+            told = sample.y[sample.told]
+            c = settings.scaling.factor(belief, domain, told, seed(Purpose.SCALE))
+        return Step(
+            settings,
+            given,
+            Learned(sample, X, y, noise, acquisition, belief, region, said, c, began, ended),
+            callback,
+        )
 
     def run(self) -> StepResult:
         """Return what to evaluate next."""
         settings, given = self._settings, self._given
         steps = settings.steps
-        eps = settings.escape.eps(given.step, given.starts, self._domain.dimension, steps)
+        dimension = settings.search.model().dimension
+        eps = self._escape.eps(given.step, given.starts, dimension, steps)
         escaped = self._escaped(eps)
         if escaped.imposed > 0.0 and self._repeats(escaped.proposal):
             # It was rounded to a known point: the distance is less than that of the user's numbers.
@@ -171,21 +229,22 @@ class Step:
                 f"{escaped.proposal.message or 'relax a constraint or widen a bound.'}"
             )
         belief = self._scaled(escaped.c)
-        scorer = None
-        if not self._acquisition.proposes:
-            scorer = self._acquisition.scorer(
-                belief, self._X, self._y, self._sample.deviations, self._given.step
-            )
+        scorer = None if self._learned.acquisition.proposes else self._scorer(belief)
         suggestion = suggested(
             settings.search,
             settings.sign,
             belief,
             scorer,
             escaped,
-            self._sample.outward,
+            self._learned.sample.outward,
             self._gap,
         )
-        remarks = self._remarks(suggestion.message)
+        doubt = ""
+        if scorer is not None:
+            place = escaped.proposal.x
+            if is_negligible(Target(scorer, settings.search.model()), place, self._learned.y):
+                doubt = NOTHING_LEFT
+        remarks = (*self._remarks(suggestion.message), doubt)
         found = replace(
             suggestion.found,
             time_limited=self._hurried,
@@ -194,23 +253,30 @@ class Step:
         suggestion = replace(
             suggestion,
             found=found,
-            region=self._region,
-            seconds=time.perf_counter() - self._fitted,
-            fit_seconds=self._fitted - self._started,
+            region=self._learned.region,
+            seconds=now() - self._learned.ended,
+            fit_seconds=self._learned.ended - self._learned.began,
         )
         return StepResult(suggestion, escaped.next_c, self._wanted)
 
     def _escaped(self, eps: float) -> Escaped:
         """Return what the rule of escape makes of the maximizer's proposals at a distance."""
-        return self._settings.escape.apply(
+        return self._escape.apply(
             self._propose,
             self._given.seen,
-            self._c,
+            self._learned.c,
             eps,
             self._reach,
             responds=self._responds,
             should_stop=self._is_late,
         )
+
+    @property
+    def _escape(self) -> Escape:
+        """The rule of escape; a known point may be worth a second value where these are noisy."""
+        rule = self._settings.escape
+        can_repeat = self._learned.sample.is_noisy and self._settings.surrogate.weighs_noise
+        return rule.among_noise() if can_repeat else rule
 
     def _repeats(self, proposal: Proposal) -> bool:
         """Whether a proposal is a known point once its numbers are the user's."""
@@ -220,49 +286,25 @@ class Step:
         place = space.encode(space.decode(proposal.x))
         return bool((self._given.seen == place).all(axis=1).any())
 
-    # -- learning ---------------------------------------------------------------------
-
-    def _inward(self, value: float) -> float:
-        """Return a value in the user's units as models see it."""
-        return self._sample.value_inward(value, self._settings.sign)
-
     def _remarks(self, message: str) -> tuple[str, ...]:
         """Return what there is to say of a suggestion, some of it empty."""
-        surrogate, acquisition = self._settings.surrogate, self._acquisition
+        surrogate, acquisition = self._settings.surrogate, self._learned.acquisition
         is_read = surrogate.weighs_noise or acquisition.reads_noise
         unread = (
-            f"the deviations that were told play no part: {surrogate.name} and {acquisition.name} "
-            "read none; take the surrogate 'gp' or the acquisition 'aei'."
+            f"the deviations that were told do not reach the model: {surrogate.name} reads none; "
+            "take the surrogate 'gp' or the acquisition 'aei'."
         )
-        return message, self._said, "" if self._noise is None or is_read else unread
-
-    def _with_pending(self) -> tuple[FloatArray, FloatArray, FloatArray | None]:
-        """Return points, values and deviations, what pending points are taken to be included."""
-        sample, pending = self._sample, self._given.pending
-        if not len(pending):
-            return sample.X, sample.y, sample.noise
-        told = sample.y[sample.told]
-        has_mean = Capability.MEAN in self._settings.surrogate.capabilities
-        fit = (lambda: self._given.believed(sample)) if has_mean else None
-        values = self._settings.batch.values(pending, told, fit)
-        if values is None:
-            return sample.X, sample.y, sample.noise
-        noise = sample.noise
-        if noise is not None:
-            noise = np.append(noise, np.full(len(pending), np.nan))
-        return np.concatenate([sample.X, pending]), np.concatenate([sample.y, values]), noise
-
-    def _first_c(self) -> float:
-        if self._given.c is not None:
-            return self._given.c
-        seed = self._seed(Purpose.SCALE)
-        values = self._sample.y[self._sample.told]
-        return self._settings.scaling.factor(self._belief, self._domain, values, seed)
+        noise = self._learned.sample.learned
+        learned_noise = (
+            f"a noise of deviation {noise:.3g} was learned from the values." if noise else ""
+        )
+        is_unread = self._learned.noise is not None and not is_read
+        return message, self._learned.said, learned_noise, unread if is_unread else ""
 
     @property
     def _responds(self) -> bool:
         """Whether the score depends on the scale of the uncertainty."""
-        acquisition = self._acquisition
+        acquisition = self._learned.acquisition
         scores = not acquisition.proposes and acquisition.needs != {Capability.MEAN}
         return self._settings.surrogate.scalable and scores
 
@@ -275,7 +317,7 @@ class Step:
         return cleared(
             self._given.seen,
             away,
-            lambda excluded, guess: self._maximized(c, excluded, away, guess),
+            partial(self._maximized, c, away),
             self._quick(c, away),
             self._is_late,
         )
@@ -285,21 +327,22 @@ class Step:
 
         On networks a proof is often the quicker of the two.
         """
-        proves, offered = self._settings.maximizer.abilities.proves, self._belief.capabilities
-        if not proves or self._acquisition.proposes or Capability.NETWORK in offered:
-            return None
-        scorer = self._acquisition.scorer(
-            self._scaled(c), self._X, self._y, self._sample.deviations, self._given.step
+        proves, offered = (
+            self._settings.maximizer.abilities.proves,
+            self._learned.belief.capabilities,
         )
+        if not proves or self._learned.acquisition.proposes or Capability.NETWORK in offered:
+            return None
+        scorer = self._scorer(self._scaled(c))
         if ASCENTS.why_not(Target(scorer, self._reach)):
             return None
-        starts = self._sample.best(STARTS)
+        starts = self._learned.sample.best(STARTS)
 
         def quick(excluded: FloatArray | None) -> Proposal:
             domain = self._reach if excluded is None else self._reach.away_from(excluded, away)
             request = Request(
                 time_limit=QUICK_SHARE * self._settings.time_limit,
-                seed=self._seed(Purpose.MAXIMIZE),
+                seed=seed_for(self._settings.seed, self._given.step, Purpose.MAXIMIZE),
                 starts=starts[domain.admissible(starts)],
             )
             found = ASCENTS.maximize(Target(scorer, domain), request)
@@ -310,11 +353,11 @@ class Step:
     def _maximized(
         self,
         c: float,
-        excluded: FloatArray | None,
         away: float | None,
+        excluded: FloatArray | None,
         guess: FloatArray | None,
     ) -> Proposal:
-        settings, starts = self._settings, self._sample.best(STARTS)
+        settings, starts = self._settings, self._learned.sample.best(STARTS)
         limit = settings.time_limit
         if self._interrupted:
             limit = SHORTEST
@@ -322,16 +365,16 @@ class Step:
             limit = max(self._left(), LEAST_SHARE * limit)
         proposal = maximize(
             self._scaled(c),
-            self._acquisition,
+            self._learned.acquisition,
             self._reach,
             maximizer=self._maximizer,
-            X=self._X,
-            y=self._y,
-            noise=self._sample.deviations,
+            X=self._learned.X,
+            y=self._learned.y,
+            noise=self._learned.sample.deviations,
             step=self._given.step,
             gap=FINER * self._gap,
             time_limit=limit,
-            seed=self._seed(Purpose.MAXIMIZE),
+            seed=seed_for(self._settings.seed, self._given.step, Purpose.MAXIMIZE),
             away_from=excluded,
             eps=None if excluded is None else away,
             starts=starts if guess is None else np.vstack([starts, guess]),
@@ -347,43 +390,55 @@ class Step:
         zero, may differ by a tiny part only.
         """
         gap = self._settings.gap
-        if not self._acquisition.scores_y:
+        if not self._learned.acquisition.scores_y:
             return gap
         with np.errstate(over="ignore"):
-            spread = float(np.std(self._y))
-        share = spread / max(1.0, abs(float(self._y.max())))
+            spread = float(np.std(self._learned.y))
+        share = spread / max(1.0, abs(float(self._learned.y.max())))
         return gap * share if 0.0 < share < 1.0 else gap
 
     def _noted(self, proposal: Proposal, c: float, excluded: FloatArray | None) -> Proposal:
         """Take notice of a proposal: what was wanted, and what the clock or Ctrl-C ended."""
         self._hurried |= proposal.time_limited
         self._interrupted |= proposal.interrupted
-        if excluded is None and c == self._c and proposal.x is not None:
+        if excluded is None and c == self._learned.c and proposal.x is not None:
             self._wanted = proposal.x
         return proposal
 
-    def _say(self, note: str) -> None:
-        if self._callback is not None:
-            self._callback(Progress("", -math.inf, math.inf, 0.0, math.inf, note=note))
+    def _scorer(self, belief: Belief) -> Scorer:
+        learned = self._learned
+        return learned.acquisition.scorer(
+            belief, learned.X, learned.y, learned.sample.deviations, self._given.step
+        )
 
     def _scaled(self, c: float) -> Belief:
-        return self._belief if c == 1.0 else self._belief.scaled(c)
+        return self._learned.belief if c == 1.0 else self._learned.belief.scaled(c)
 
     def _left(self) -> float:
         if self._interrupted:
             return 0.0
-        return self._settings.time_limit - (time.perf_counter() - self._started)
+        return self._settings.time_limit - (now() - self._learned.began)
 
     def _is_late(self) -> bool:
         late = self._left() <= 0.0
         self._hurried |= late
         return late
 
-    def _seed(self, purpose: Purpose) -> int:
-        return seed_for(self._settings.seed, self._given.step, purpose)
 
-
-def seeded(options: T, seed: int) -> T:
-    """Return option objects with a seed, if they have one."""
-    made: Any = options
-    return replace(made, seed=seed) if hasattr(options, "seed") else options
+def _with_pending(
+    settings: Settings, given: StepInput, sample: Sample
+) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+    """Return points, values and deviations, what pending points are taken to be included."""
+    pending = given.pending
+    if not len(pending):
+        return sample.X, sample.y, sample.noise
+    told = sample.y[sample.told]
+    has_mean = Capability.MEAN in settings.surrogate.capabilities
+    fit = (lambda: given.believed(sample)) if has_mean else None
+    values = settings.batch.values(pending, told, fit)
+    if values is None:
+        return sample.X, sample.y, sample.noise
+    noise = sample.noise
+    if noise is not None:
+        noise = np.append(noise, np.full(len(pending), np.nan))
+    return np.concatenate([sample.X, pending]), np.concatenate([sample.y, values]), noise

@@ -1,6 +1,6 @@
 r"""Warps: values as models see them, so that a few terrible ones do not flatten the rest.
 
-A warp is increasing: what is best stays best. `asinh_warp` has another one. *Half rank*, with m the
+A warp is increasing: what is best stays best. `asinh` has another one. *Half rank*, with m the
 median of the n values, larger is better, and
 
     s = sqrt(mean of (y_i - m)^2 over y_i >= m),
@@ -17,6 +17,14 @@ by their ranks r_i = 1, …, n, ties by their mean rank:
 array([-0.65,  0.32,  1.  ,  2.  ,  3.  ])
 >>> warped.outward(warped.values).round(6)
 array([-1.e+06, -4.e+01,  1.e+00,  2.e+00,  3.e+00])
+
+The unit in which a model sees values: 1, but where their squares would leave float64.
+
+Likelihoods of 1e-200 and penalties of 1e300 are numbers like any others to a user, and models
+standardize them; but scores and proofs square what is far from 1. Values whose largest size is not
+between 2^-200 and 2^200 are divided by a power of two: no digit changes, but of values that are
+nothing beside the largest. It follows the warp, which may have pulled in a penalty that stands
+alone.
 
 References
 ----------
@@ -37,6 +45,46 @@ from scipy.stats import rankdata
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.registry import Registry
+
+LARGEST_EXPONENT = 200
+"""Of a size that models see as it is; of its reciprocal likewise."""
+
+FARTHEST = 2.0**500
+"""Largest size that options and deviations have in a unit: its square is a number."""
+
+
+def in_units(warped: Warped) -> Warped:
+    """Return warped values (n,) as multiples of their unit, and both ways with it."""
+    exponent = exponent_of_unit(warped.values)
+    if not exponent:
+        return warped
+
+    def inward(y: npt.ArrayLike) -> FloatArray:
+        """Warp, then divide."""
+        return divided(warped.inward(y), exponent)
+
+    def outward(v: npt.ArrayLike) -> FloatArray:
+        """Multiply, then undo the warp; what a float64 cannot hold is its largest number."""
+        with np.errstate(over="ignore"):
+            values = np.ldexp(np.asarray(v, dtype=np.float64), exponent)
+            told = warped.outward(np.clip(values, -LARGEST, LARGEST))
+        return np.clip(told, -LARGEST, LARGEST)
+
+    return Warped(np.ldexp(warped.values, -exponent), inward, outward, exponent)
+
+
+def divided(values: FloatArray, exponent: int) -> FloatArray:
+    """Return values (n,) over a power of two; what is far beyond all that was told is clipped."""
+    with np.errstate(over="ignore"):
+        return np.clip(np.ldexp(values, -exponent), -FARTHEST, FARTHEST)
+
+
+def exponent_of_unit(values: FloatArray) -> int:
+    """Return the exponent of the unit of values (n,), a power of two; 0 for ordinary sizes."""
+    size = float(np.abs(values).max(initial=0.0))
+    exponent = int(np.frexp(size)[1])
+    return 0 if size == 0.0 or abs(exponent) <= LARGEST_EXPONENT else exponent
+
 
 LARGEST = float(np.finfo(np.float64).max)
 """The largest finite number."""
@@ -74,13 +122,15 @@ class Warp(abc.ABC):
     """Its name in the registry."""
 
     @abc.abstractmethod
-    def learn(self, y: npt.ArrayLike) -> Warped:
+    def learn(self, y: npt.ArrayLike, noise: float = 0.0) -> Warped:
         """Return the warped values.
 
         Parameters
         ----------
         y : (n,) array
             Finite; larger is better.
+        noise : float
+            Typical deviation of a value from the function.
         """
 
 
@@ -90,7 +140,7 @@ class NoWarp(Warp):
 
     name: ClassVar[str] = "none"
 
-    def learn(self, y: npt.ArrayLike) -> Warped:
+    def learn(self, y: npt.ArrayLike, noise: float = 0.0) -> Warped:
         """Return y."""
         return Warped(np.array(y, dtype=np.float64), as_floats, as_floats)
 
@@ -108,7 +158,7 @@ class HalfRank(Warp):
 
     name: ClassVar[str] = "half_rank"
 
-    def learn(self, y: npt.ArrayLike) -> Warped:
+    def learn(self, y: npt.ArrayLike, noise: float = 0.0) -> Warped:
         """Return the warped values; between and beyond them, both ways are piecewise linear."""
         told = np.array(y, dtype=np.float64)
         middle = _median(told)
@@ -169,7 +219,7 @@ registry: Registry[Warp] = Registry(
     {
         "none": f"{__name__}:NoWarp",
         "half_rank": f"{__name__}:HalfRank",
-        "asinh": "nnbo_mip.loop.warps.asinh_warp:Asinh",
+        "asinh": "nnbo_mip.loop.warps.asinh:Asinh",
     },
     group="nnbo_mip.warps",
 )

@@ -16,7 +16,7 @@ import numpy as np
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.core.progress import ProgressCallback
-from nnbo_mip.exact.scores.answer import SMALLEST_SCORE
+from nnbo_mip.exact.scores.problem import SMALLEST_SCORE
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.result import Proof, SearchResult
 from nnbo_mip.maximizers.base.proposal import Proposal

@@ -21,16 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from nnbo_mip.core.arrays import FloatArray, IntArray
+from nnbo_mip.core.arrays import FloatArray, IntArray, blocks
 from nnbo_mip.core.errors import InputError
 
 LEAF = -1
 """The feature of a leaf."""
 
 COLUMNS = ("feature", "threshold", "left", "right", "value", "variance")
-
-BLOCK = 1 << 21
-"""Largest number of node indices that are held at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,9 +180,8 @@ class TreeArrays:
         return mean, np.sqrt(variance)
 
     def _blocks(self, points: FloatArray) -> Iterator[FloatArray]:
-        step = max(1, BLOCK // self.n_trees)
-        for start in range(0, max(1, len(points)), step):
-            yield points[start : start + step]
+        for rows in blocks(len(points), 4 * self.n_trees):
+            yield points[rows]
 
     def _leaves(self, points: FloatArray) -> IntArray:
         at = np.broadcast_to(self.first, (len(points), self.n_trees)).copy()

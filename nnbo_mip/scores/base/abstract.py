@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import abc
 import math
+from collections.abc import Callable
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ import numpy.typing as npt
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.core.terms import Measure
+from nnbo_mip.network.graph.graph import Network
 
 STEEPEST = 1e150
 """Derivatives are cut off here, so that the chain rule stays among the finite numbers."""
@@ -47,18 +49,55 @@ class Trend(StrEnum):
     """Neither; `MomentHead.largest` bounds what can be bounded apart."""
 
 
+MomentSlopes = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+"""From mean and std (n,) to the derivatives (n,) of a function by them."""
+
+
+class Posterior(Protocol):
+    """What a head reads at points, and how its slopes are carried on to them."""
+
+    def moments(self, X: npt.ArrayLike, /) -> tuple[FloatArray, FloatArray]:
+        """Return mean and std (n,) at points (n, d)."""
+
+    def members(self, X: npt.ArrayLike, /) -> FloatArray:
+        """Return the members' predictions (n, M) at points (n, d)."""
+
+
+class Differentiable(Posterior, Protocol):
+    """A posterior that knows its slopes."""
+
+    def pull_moments(self, X: FloatArray, slopes: MomentSlopes, /) -> FloatArray:
+        """Return the gradients (n, d) of a function of mean and std at points (n, d)."""
+
+    def pull_members(self, X: FloatArray, weights: FloatArray, /) -> FloatArray:
+        """Return the sums (n, d) of the members' gradients with weights (n, M)."""
+
+    def tangent_of_moments(self, X: FloatArray, slopes: MomentSlopes, /) -> Network:
+        """Return a network of one output with the slopes of `pull_moments` at a point (1, d)."""
+
+    def tangent_of_members(self, X: FloatArray, weights: FloatArray, /) -> Network:
+        """Return a network of one output with the slopes of `pull_members` at a point (1, d)."""
+
+
 class Head(abc.ABC):
     """A score of the outputs of a belief; frozen, and ignorant of beliefs."""
 
     shape: ClassVar[Shape]
 
-    largest_score: ClassVar[float] = math.inf
-    """No score is larger."""
-
     @property
     def name(self) -> str:
         """What acquisitions call it."""
         return type(self).__name__.removesuffix("Head").lower()
+
+    @property
+    def largest_score(self) -> float:
+        """No score is larger, in real arithmetic."""
+        return math.inf
+
+    @property
+    def reads_std(self) -> bool:
+        """Whether a std has any influence."""
+        return False
 
     @property
     def logarithm(self) -> Head | None:
@@ -82,6 +121,25 @@ class Head(abc.ABC):
             return Measure.LOGARITHM
         return Measure.SCORE if self.logarithm is None else Measure.RELATIVE
 
+    def score_at(self, posterior: Posterior, X: npt.ArrayLike) -> FloatArray:
+        """Return the scores (n,) of what a posterior is at points (n, d)."""
+        raise self.unread()
+
+    def gradient_at(self, posterior: Differentiable, X: FloatArray) -> FloatArray:
+        """Return the gradients (n, d) of `score_at` at points (n, d)."""
+        raise self.unread()
+
+    def tangent_at(self, posterior: Differentiable, X: FloatArray) -> Network:
+        """Return a network of one output that has the slopes of `score_at` at a point (1, d)."""
+        raise self.unread()
+
+    def unread(self) -> InputError:
+        """Return the error of a head that nothing can be read for."""
+        return InputError(
+            f"a head must read moments or members; got a {type(self).__name__}; derive it "
+            "from MomentHead or MemberHead."
+        )
+
 
 class MomentHead(Head):
     """A head that reads mean and std.
@@ -91,6 +149,8 @@ class MomentHead(Head):
     `mean` and `std` are arrays of one shape, or broadcast to one; std >= 0. What is NaN or a
     negative std raises `InputError`. Nothing warns: overflow ends at infinity.
     """
+
+    shape: ClassVar[Shape] = Shape.BOXES
 
     mean_trend: ClassVar[Trend] = Trend.RISING
 
@@ -114,6 +174,18 @@ class MomentHead(Head):
         with np.errstate(over="ignore"):
             by_mean, by_std = self._gradient(*checked_moments(mean, std))
         return np.clip(by_mean, -STEEPEST, STEEPEST), np.clip(by_std, -STEEPEST, STEEPEST)
+
+    def score_at(self, posterior: Posterior, X: npt.ArrayLike) -> FloatArray:
+        """Return the scores (n,) of mean and std at points (n, d)."""
+        return self.score(*posterior.moments(X))
+
+    def gradient_at(self, posterior: Differentiable, X: FloatArray) -> FloatArray:
+        """Return the gradients (n, d) of the scores at points (n, d)."""
+        return posterior.pull_moments(X, self.gradient)
+
+    def tangent_at(self, posterior: Differentiable, X: FloatArray) -> Network:
+        """Return a network of one output that has the slopes of the score at a point (1, d)."""
+        return posterior.tangent_of_moments(X, self.gradient)
 
     def mean_at_level(self, std: npt.ArrayLike, level: npt.ArrayLike) -> FloatArray:
         """Return, for each std, the mean from which on the score reaches a level.
@@ -152,6 +224,10 @@ class RatioHead(MomentHead):
 
     shape = Shape.RATIO
     threshold: float
+
+    @abc.abstractmethod
+    def of_margin(self) -> RatioHead:
+        """Return the same head of the margin, mean less threshold: its own threshold is 0."""
 
     @property
     def std_trend(self) -> Trend:
@@ -192,6 +268,22 @@ class MemberHead(Head):
     def gradient(self, members: npt.ArrayLike) -> FloatArray:
         """Return the derivatives (n, M) of the score by each prediction."""
         return self._gradient(self._check(members))
+
+    def climbing_slopes(self, members: FloatArray) -> FloatArray:
+        """Return what to climb by (n, M): the derivatives, or others where those vanish."""
+        return self.gradient(members)
+
+    def score_at(self, posterior: Posterior, X: npt.ArrayLike) -> FloatArray:
+        """Return the scores (n,) of the members at points (n, d)."""
+        return self.score(posterior.members(X))
+
+    def gradient_at(self, posterior: Differentiable, X: FloatArray) -> FloatArray:
+        """Return what to climb by (n, d) at points (n, d)."""
+        return posterior.pull_members(X, self.climbing_slopes(posterior.members(X)))
+
+    def tangent_at(self, posterior: Differentiable, X: FloatArray) -> Network:
+        """Return a network of one output with the slopes of `gradient_at` at a point (1, d)."""
+        return posterior.tangent_of_members(X, self.climbing_slopes(posterior.members(X)))
 
     @abc.abstractmethod
     def _score(self, members: FloatArray) -> FloatArray:

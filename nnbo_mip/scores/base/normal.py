@@ -42,6 +42,9 @@ ROOT_HALF_PI = math.sqrt(0.5 * math.pi)
 H_AT_ZERO = 1.0 / math.sqrt(2.0 * math.pi)
 LOG_H_AT_ZERO = -LOG_ROOT_TWO_PI
 
+FAR = 40.0
+"""Here phi has vanished."""
+
 LEAST_LOG = -1e307
 """Logarithms below count as -inf."""
 

@@ -6,6 +6,7 @@ pi   (1 / M) #{k : f_k >= threshold}
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +38,11 @@ class EmpiricalImprovement(MemberHead):
         """``empirical_ei`` or ``empirical_pi``."""
         return f"empirical_{self.kind}"
 
+    @property
+    def largest_score(self) -> float:
+        """1 for a share of members."""
+        return 1.0 if self.kind == "pi" else math.inf
+
     def __post_init__(self) -> None:
         """Refuse numbers that are none."""
         check_number("threshold", self.threshold)
@@ -51,3 +57,12 @@ class EmpiricalImprovement(MemberHead):
         if self.kind == "pi":
             return np.zeros_like(members)
         return np.asarray((members > self.threshold) / members.shape[1])
+
+    def climbing_slopes(self, members: FloatArray) -> FloatArray:
+        """Return the derivatives; where members merely count, those that are short are pulled up.
+
+        Such a score is flat.
+        """
+        if self.kind == "pi":
+            return np.asarray((members < self.threshold) / members.shape[1])
+        return self.gradient(members)

@@ -29,7 +29,7 @@ from scipy.special import ndtr
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.checks import check_number
 from nnbo_mip.scores.base.abstract import RatioHead, standardized
-from nnbo_mip.scores.base.normal import LOG_ROOT_TWO_PI, density, tail_ratios
+from nnbo_mip.scores.base.normal import FAR, LOG_ROOT_TWO_PI, density, tail_ratios
 
 RATIO_ERROR = 1e-11
 """`ratio_at_level` is within this times (1 + abs(t)) of exact."""
@@ -37,9 +37,6 @@ RATIO_ERROR = 1e-11
 LARGEST_U = 1e300
 CEILING = LOG_ROOT_TWO_PI - 0.5 + math.log(LARGEST_U)
 """F(1e300): larger u count as this one, so that every score is a number."""
-
-_FAR = 40.0
-"""Here phi has vanished."""
 
 _LEAST_RATIO = -38.0
 """F is a normal number from about here on."""
@@ -61,6 +58,15 @@ class MaxValueEntropy(RatioHead):
     def name(self) -> str:
         """``mes``."""
         return "mes"
+
+    @property
+    def largest_score(self) -> float:
+        """`CEILING`, and what its computation costs."""
+        return CEILING * (1.0 + 1e-12)
+
+    def of_margin(self) -> MaxValueEntropy:
+        """Return the same of the margin."""
+        return MaxValueEntropy(0.0)
 
     def __post_init__(self) -> None:
         """Refuse numbers that are none."""
@@ -93,7 +99,7 @@ class MaxValueEntropy(RatioHead):
     def _u(self, mean: FloatArray, std: FloatArray) -> FloatArray:
         margin = mean - self.threshold
         u = np.where((std == 0.0) & (margin == 0.0), np.inf, standardized(margin, std))
-        return np.clip(u, -_FAR, LARGEST_U)
+        return np.clip(u, -FAR, LARGEST_U)
 
     def _score(self, mean: FloatArray, std: FloatArray) -> FloatArray:
         return _information(self._u(mean, std))
@@ -102,7 +108,7 @@ class MaxValueEntropy(RatioHead):
         u = self._u(mean, std)
         a = np.abs(u)
         mills, excess, again = tail_ratios(np.maximum(u, 0.0))
-        low = np.minimum(a, _FAR)
+        low = np.minimum(a, FAR)
         hazard = density(low) / ndtr(low)
         below = 0.5 * hazard * (1.0 + low * (low + hazard))
         slope = np.where(u > 0.0, 0.5 * excess * again / mills, below)
@@ -114,7 +120,7 @@ def _information(u: FloatArray) -> FloatArray:
     """Return F(u)."""
     a = np.abs(u)
     mills, excess, _ = tail_ratios(np.maximum(u, 0.0))
-    low = np.minimum(a, _FAR)
+    low = np.minimum(a, FAR)
     below = 0.5 * low * density(low) / ndtr(low) - np.log1p(-ndtr(-low))
     above = LOG_ROOT_TWO_PI - 0.5 * np.maximum(u, 0.0) * excess - np.log(mills)
     return np.where(u > 0.0, above, below)

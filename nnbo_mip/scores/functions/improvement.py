@@ -76,6 +76,10 @@ class ExpectedImprovement(MomentHead):
         """Whether it is log EI."""
         return self.log
 
+    def of_margin(self) -> ExpectedImprovement:
+        """Return the same of the margin, mean less threshold: its own threshold is 0."""
+        return replace(self, threshold=0.0)
+
     def __post_init__(self) -> None:
         """Refuse numbers that are none."""
         check_number("threshold", self.threshold)

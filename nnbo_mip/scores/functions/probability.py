@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,16 +20,13 @@ from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.checks import check_number
 from nnbo_mip.scores.base.abstract import RatioHead, checked_moments, standardized
-from nnbo_mip.scores.base.normal import density, tail_ratios
+from nnbo_mip.scores.base.normal import FAR, density, tail_ratios
 
 RATIO_ERROR = 1e-13
 """A ratio is within this times (1 + abs(t)) of the exact quantile of its level."""
 
 LARGEST_RATIO = 1e150
 """Of logarithmic levels that are refined."""
-
-_FAR = 40.0
-"""Here phi has vanished."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +39,6 @@ class ProbabilityOfImprovement(RatioHead):
         What has to be reached: incumbent + xi.
     """
 
-    largest_score: ClassVar[float] = 1.0
-
     threshold: float
 
     @property
@@ -56,6 +50,15 @@ class ProbabilityOfImprovement(RatioHead):
     def logarithm(self) -> LogProbability:
         """Log PI."""
         return LogProbability(self.threshold)
+
+    @property
+    def largest_score(self) -> float:
+        """That of a probability of 1."""
+        return 1.0
+
+    def of_margin(self) -> ProbabilityOfImprovement:
+        """Return the same of the margin."""
+        return ProbabilityOfImprovement(0.0)
 
     def __post_init__(self) -> None:
         """Refuse numbers that are none."""
@@ -87,7 +90,7 @@ class ProbabilityOfImprovement(RatioHead):
         return np.asarray(ndtr(self._u(mean - self.threshold, std)))
 
     def _gradient(self, mean: FloatArray, std: FloatArray) -> tuple[FloatArray, FloatArray]:
-        u = np.clip(self._u(mean - self.threshold, std), -_FAR, _FAR)
+        u = np.clip(self._u(mean - self.threshold, std), -FAR, FAR)
         safe = np.where(std == 0.0, math.inf, std)
         return density(u) / safe, -u * density(u) / safe
 
@@ -102,8 +105,6 @@ class LogProbability(RatioHead):
         What has to be reached.
     """
 
-    largest_score: ClassVar[float] = 0.0
-
     threshold: float
 
     @property
@@ -115,6 +116,15 @@ class LogProbability(RatioHead):
     def is_logarithm(self) -> bool:
         """It is that of PI."""
         return True
+
+    @property
+    def largest_score(self) -> float:
+        """That of a probability of 1."""
+        return 0.0
+
+    def of_margin(self) -> LogProbability:
+        """Return the same of the margin."""
+        return LogProbability(0.0)
 
     def __post_init__(self) -> None:
         """Refuse numbers that are none."""

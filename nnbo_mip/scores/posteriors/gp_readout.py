@@ -16,13 +16,11 @@ import numpy.typing as npt
 from scipy.linalg import solve_triangular
 from scipy.spatial.distance import cdist
 
-from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.arrays import FloatArray, blocks
 from nnbo_mip.core.errors import InputError
+from nnbo_mip.scores.base.abstract import MomentSlopes
 from nnbo_mip.scores.base.kernel_profiles import Profile
-from nnbo_mip.scores.posteriors.readouts import CurvedReadout, MomentSlopes
-
-BLOCK = 1 << 22
-"""Largest number of kernel values that are held at once."""
+from nnbo_mip.scores.posteriors.readouts import CurvedReadout
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,9 +100,8 @@ class GpReadout(CurvedReadout):
     def moments(self, X: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return mean and std (n,)."""
         points = np.asarray(X, dtype=np.float64)
-        step = max(1, BLOCK // len(self.points))
-        blocks = [points[k : k + step] for k in range(0, max(1, len(points)), step)]
-        parts = [self._moments(self._distances(block))[:2] for block in blocks]
+        rows = blocks(len(points), 2 * len(self.points))
+        parts = [self._moments(self._distances(points[block]))[:2] for block in rows]
         return np.concatenate([m for m, _ in parts]), np.concatenate([s for _, s in parts])
 
     def pull_moments(self, X: FloatArray, slopes: MomentSlopes) -> FloatArray:

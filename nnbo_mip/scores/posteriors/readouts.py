@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import abc
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import ClassVar
@@ -26,15 +25,14 @@ from nnbo_mip.core.arrays import FloatArray, IntArray
 from nnbo_mip.core.checks import check_choice, check_number
 from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.network.graph.tree_arrays import TreeArrays
+from nnbo_mip.scores.base.abstract import MomentSlopes
 from nnbo_mip.scores.base.spreads import (
     slopes_by_features,
     slopes_by_members,
     std_of_features,
     std_of_members,
 )
-
-MomentSlopes = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
-"""From mean and std (n,) to the derivatives (n,) of a function by them."""
 
 POSITIVE = ("l_max", "variance_unit", "nu", "mixture", "amplitude")
 NOT_NEGATIVE = ("l_min", "factor", "noise", "reach")
@@ -71,9 +69,41 @@ class Readout(abc.ABC):
     def std(self, X: npt.ArrayLike) -> FloatArray:
         """Return the std (n,) at points (n, d)."""
 
+    @property
+    def has_members(self) -> bool:
+        """Whether `members` can be asked."""
+        return type(self).members is not Readout.members
+
+    @property
+    def forest(self) -> TreeArrays | None:
+        """The trees that it reads, None where it is a function of another kind."""
+        return None
+
     def moments(self, X: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return mean and std (n,) at points (n, d)."""
         return self.mean(X), self.std(X)
+
+    def pull_moments(self, X: FloatArray, slopes: MomentSlopes) -> FloatArray:
+        """Return the gradients (n, d) of a function of mean and std at points (n, d)."""
+        raise self._not_climbed()
+
+    def pull_members(self, X: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the sums (n, d) of the members' gradients with weights (n, M)."""
+        raise self._not_climbed()
+
+    def tangent_of_moments(self, X: FloatArray, slopes: MomentSlopes) -> Network:
+        """Return a network of one output with the slopes of `pull_moments` at a point (1, d)."""
+        return Network.from_layers([(self.pull_moments(X, slopes), np.zeros(1))])
+
+    def tangent_of_members(self, X: FloatArray, weights: FloatArray) -> Network:
+        """Return a network of one output with the slopes of `pull_members` at a point (1, d)."""
+        return Network.from_layers([(self.pull_members(X, weights), np.zeros(1))])
+
+    def _not_climbed(self) -> UnsupportedError:
+        return UnsupportedError(
+            "a readout must know its slopes to be climbed; got a "
+            f"{type(self).__name__}; derive it from NetworkReadout or CurvedReadout."
+        )
 
     def members(self, X: npt.ArrayLike) -> FloatArray:
         """Return the members' predictions (n, M) at points (n, d)."""
@@ -138,6 +168,43 @@ class NetworkReadout(Readout):
         """Return mean and std (n,) at points (n, d) from one pass."""
         mean, read = self.network.evaluate_together(X, ("mean", self.std_output))
         return mean, self.std_from(read)
+
+    def pull_moments(self, X: FloatArray, slopes: MomentSlopes) -> FloatArray:
+        """Return the gradients (n, d) of a function of mean and std at points (n, d)."""
+        return self.network.pull_back(X, self._weights_of_moments(X, slopes))
+
+    def pull_members(self, X: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the sums (n, d) of the members' gradients with weights (n, M)."""
+        return self.network.pull_back(X, self._weights_of_members(weights))
+
+    def tangent_of_moments(self, X: FloatArray, slopes: MomentSlopes) -> Network:
+        """Return the sum of the outputs with the slopes of `pull_moments` at a point (1, d)."""
+        return self._weighted(self._weights_of_moments(X, slopes)[0])
+
+    def tangent_of_members(self, X: FloatArray, weights: FloatArray) -> Network:
+        """Return the sum of the outputs with the slopes of `pull_members` at a point (1, d)."""
+        return self._weighted(self._weights_of_members(weights)[0])
+
+    def _weighted(self, weights: FloatArray) -> Network:
+        names = self.network.output_names
+        return self.network.objective(dict(zip(names, weights.tolist(), strict=True)))
+
+    def _weights_of_moments(self, X: FloatArray, slopes: MomentSlopes) -> FloatArray:
+        """Return the derivatives (n, m) by the outputs."""
+        weights = np.zeros((len(X), self.network.n_outputs))
+        mean, read = self.network.evaluate_together(X, ("mean", self.std_output))
+        by_mean, by_std = slopes(mean, self.std_from(read))
+        weights[:, self.columns] += by_std[:, None] * self.std_slopes(read)
+        weights[:, self.network.output_index("mean")] += by_mean
+        return weights
+
+    def _weights_of_members(self, by_member: FloatArray) -> FloatArray:
+        """Return the derivatives (n, m) by the outputs, given those (n, M) by the members."""
+        if not self.has_members:
+            raise self._not_climbed()
+        weights = np.zeros((len(by_member), self.network.n_outputs))
+        weights[:, self.columns] = by_member
+        return weights
 
     @abc.abstractmethod
     def std_from(self, read: FloatArray) -> FloatArray:

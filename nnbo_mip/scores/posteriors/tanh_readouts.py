@@ -14,22 +14,20 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.arrays import FloatArray, blocks
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.network.graph.affine import Matrix
+from nnbo_mip.scores.base.abstract import MomentSlopes
 from nnbo_mip.scores.base.spreads import (
     slopes_by_features,
     slopes_by_members,
     std_of_features,
     std_of_members,
 )
-from nnbo_mip.scores.posteriors.readouts import CurvedReadout, MomentSlopes
+from nnbo_mip.scores.posteriors.readouts import CurvedReadout
 
 TanhLayers = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
 """inner, bias, outer, direct and offset."""
-
-BLOCK = 1 << 22
-"""Largest number of hidden values that are held at once."""
 
 DENSE = 0.1
 """Share of numbers other than zero above which a matrix is multiplied as it is."""
@@ -81,9 +79,8 @@ class TanhReadout(CurvedReadout):
     def evaluate(self, X: npt.ArrayLike) -> FloatArray:
         """Return the outputs (n, 1 + m) at points (n, d)."""
         points = np.asarray(X, dtype=np.float64)
-        step = max(1, BLOCK // len(self.bias))
-        blocks = [points[k : k + step] for k in range(0, max(1, len(points)), step)]
-        return np.concatenate([self._evaluate(block) for block in blocks])
+        rows = blocks(len(points), 2 * len(self.bias))
+        return np.concatenate([self._evaluate(points[block]) for block in rows])
 
     def mean(self, X: npt.ArrayLike) -> FloatArray:
         """Return the first output (n,)."""

@@ -61,6 +61,11 @@ class TreeReadout(Readout):
         return TreeArrays(self.nodes, self.roots, int(self.dimension))
 
     @property
+    def forest(self) -> TreeArrays:
+        """The trees."""
+        return self.trees
+
+    @property
     def is_total(self) -> bool:
         """Whether the variances of the leaves count."""
         return self.variance == "total"

@@ -319,6 +319,13 @@ class Surrogate(abc.ABC):
         """
         return self.fit(X, y)
 
+    def noise_in(self, X: npt.ArrayLike, y: npt.ArrayLike) -> float:
+        """Return the deviation that it believes values have where none is told; 0 for none.
+
+        `fit` takes it into account, `fit_with_noise` does not estimate it.
+        """
+        return 0.0
+
 
 def check_scale(factor: float) -> float:
     """Refuse a multiplier of uncertainty that is no positive number."""

@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
-
-LOG_ROOT_TWO_PI = 0.5 * float(np.log(2.0 * np.pi))
+from nnbo_mip.scores.base.normal import LOG_ROOT_TWO_PI
 
 
 @dataclass(frozen=True, eq=False)

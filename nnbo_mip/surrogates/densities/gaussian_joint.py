@@ -17,7 +17,7 @@ from scipy.linalg import solve_triangular
 from scipy.spatial.distance import cdist
 
 from nnbo_mip.core.arrays import Array, FloatArray
-from nnbo_mip.surrogates.base.mixture import LOG_ROOT_TWO_PI
+from nnbo_mip.scores.base.normal import LOG_ROOT_TWO_PI
 from nnbo_mip.surrogates.densities.joint_density import JointDensity, Parts, PartSlopes
 
 LEAST_STD = 1e-6

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import Array, FloatArray
+from nnbo_mip.core.arrays import Array, FloatArray, blocks
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.scores.posteriors.readouts import Readout
 from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, check_scale
@@ -35,9 +35,6 @@ DENSITIES: dict[str, type[JointDensity]] = {
 
 OFFERED = frozenset({Capability.MEAN, Capability.STD, Capability.MIXTURE, Capability.GRADIENT})
 """What these beliefs offer. They say nothing of whole functions, so there is nothing to draw."""
-
-BLOCK = 1 << 21
-"""Largest number of slopes that are held at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,9 +162,8 @@ class MixtureBelief(Belief):
 
     def _blocks(self, X: npt.ArrayLike) -> Iterator[FloatArray]:
         u = self.units.inward(self.check_points(X))
-        step = max(1, BLOCK // (self.joint.n_parts * self.n_inputs))
-        for start in range(0, max(1, len(u)), step):
-            yield u[start : start + step]
+        for rows in blocks(len(u), 4 * self.joint.n_parts * self.n_inputs):
+            yield u[rows]
 
     def _mixture(self, u: FloatArray) -> Mixture:
         return self.background.mixture(self.joint.parts(u))

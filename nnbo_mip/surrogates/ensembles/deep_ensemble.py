@@ -28,41 +28,30 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.checks import check_choice, check_count, check_flag, check_number, check_widths
+from nnbo_mip.core.checks import check_count, check_flag, check_number
 from nnbo_mip.core.errors import InputError
-from nnbo_mip.surrogates.base.abstract import Capability, Surrogate
-from nnbo_mip.surrogates.base.observations import Observations, Standardization, check_y_range
+from nnbo_mip.surrogates.base.abstract import Capability
+from nnbo_mip.surrogates.base.observations import Observations, Standardization
 from nnbo_mip.surrogates.ensembles.anchors import Anchors
-from nnbo_mip.surrogates.ensembles.certifiable import (
-    Pressure,
-    misfit,
-    pressure_of,
-    train_certifiable,
-)
-from nnbo_mip.surrogates.ensembles.members import SPREADS, MemberBelief, member_capabilities
-from nnbo_mip.surrogates.ensembles.torch_stack import INITIALIZATIONS, TorchStack
-from nnbo_mip.surrogates.ensembles.training import Schedule, Trainable
-from nnbo_mip.surrogates.ensembles.unit_layer import UnitLayer
+from nnbo_mip.surrogates.ensembles.certifiable import Pressure, misfit, pressure_of
+from nnbo_mip.surrogates.ensembles.members import MemberBelief, member_capabilities
+from nnbo_mip.surrogates.ensembles.torch_stack import TorchStack
+from nnbo_mip.surrogates.ensembles.trained_stack import StackTraining, TrainedStack, as_tensors
 
 if TYPE_CHECKING:
     import torch
 
 
 @dataclass(frozen=True, eq=False)
-class EnsembleTraining(Trainable):
+class EnsembleTraining(StackTraining):
     """The members and their loss.
 
     Parameters
     ----------
-    stack : TorchStack
-        The members, with a second output where they are noisy.
-    u : (n, d) tensor
-        Inputs.
-    v : (n,) tensor
-        Standardized values.
+    stack, u, v
+        As in `StackTraining`; noisy members have a second output.
     noise_floor : float
         Deviation whose square is added to a predicted variance.
     anchors : Anchors, optional
@@ -71,22 +60,9 @@ class EnsembleTraining(Trainable):
         Factor of that pull.
     """
 
-    stack: TorchStack
-    u: torch.Tensor
-    v: torch.Tensor
     noise_floor: float = 0.0
     anchors: Anchors | None = None
     anchor_strength: float = 0.0
-
-    @property
-    def parameters(self) -> list[torch.Tensor]:
-        """Weights and biases of all members."""
-        return self.stack.parameters
-
-    @property
-    def chains(self) -> list[list[UnitLayer]]:
-        """The hidden layers of the stack."""
-        return [self.stack.chain()]
 
     def loss(self) -> torch.Tensor:
         """Return the sum of the members' losses, anchors included."""
@@ -105,7 +81,7 @@ class EnsembleTraining(Trainable):
 
 
 @dataclass(frozen=True)
-class DeepEnsemble(Surrogate):
+class DeepEnsemble(TrainedStack[EnsembleTraining]):
     """Networks that differ by their first weights and disagree where there are no data.
 
     Parameters
@@ -163,9 +139,10 @@ class DeepEnsemble(Surrogate):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "hidden", check_widths("hidden", self.hidden))
+        """Refuse options that are none."""
+        super().__post_init__()
         check_count("n_members", self.n_members)
-        for flag in ("noisy", "anchored", "include_noise", "restore_best"):
+        for flag in ("noisy", "anchored", "include_noise"):
             check_flag(flag, getattr(self, flag))
         if self.include_noise and not self.noisy:
             raise InputError(
@@ -174,12 +151,6 @@ class DeepEnsemble(Surrogate):
             )
         check_number("anchor_strength", self.anchor_strength, above=0.0)
         check_number("noise_floor", self.noise_floor, least=0.0)
-        check_choice("spread", self.spread, SPREADS)
-        check_choice("initialization", self.initialization, INITIALIZATIONS)
-        pressure_of(self.certifiable)
-        check_y_range(self.y_range)
-        check_count("seed", self.seed, least=0)
-        self._schedule(n=1)
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -193,36 +164,25 @@ class DeepEnsemble(Surrogate):
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> MemberBelief:
         """Train from scratch; see `Surrogate.fit`."""
-        pressure = pressure_of(self.certifiable)
-        data = Observations.of(X, y)
-        units = Standardization.of(data, inputs=False, outputs=True, y_range=self.y_range)
-        model = train_certifiable(
-            lambda generator: self.untrained(data, units, generator),
-            self._schedule(len(data.y)),
-            self.seed,
-            self.name,
-            pressure,
-        )
+        data, units, model = self._trained(X, y)
         noise = self.noise_floor * units.y_scale if self.noisy else 0.0
         stack = model.stack.frozen().without_dead_units()
         belief = MemberBelief(
             self.name, stack, units, self.spread, noise=noise, include_noise=self.include_noise
         )
-        # Noisy members have learned what they do not fit as noise.
-        return belief if pressure is None or self.noisy else belief.scaled(misfit(belief, data))
+        if self.noisy or pressure_of(self.certifiable) is None:
+            return belief  # noisy members have learned what they do not fit as noise
+        return belief.scaled(misfit(belief, data))
 
     def untrained(
         self, data: Observations, units: Standardization, generator: torch.Generator
     ) -> EnsembleTraining:
         """Return the members at their first weights, and their loss on these data."""
-        import torch
-
         widths = self._widths(data.n_inputs)
         stack = TorchStack(widths, self.n_members, generator, self.initialization)
         return EnsembleTraining(
             stack,
-            torch.from_numpy(units.inward(data.X).astype(np.float32)),
-            torch.from_numpy(units.values_inward(data.y).astype(np.float32)),
+            *as_tensors(data, units),
             self.noise_floor,
             Anchors.of(stack) if self.anchored else None,
             self.anchor_strength,
@@ -230,12 +190,3 @@ class DeepEnsemble(Surrogate):
 
     def _widths(self, n_inputs: int) -> tuple[int, ...]:
         return (n_inputs, *self.hidden, 2 if self.noisy else 1)
-
-    def _schedule(self, n: int) -> Schedule:
-        return Schedule(
-            self.epochs,
-            self.learning_rate,
-            self.decay,
-            check_number("weight_penalty", self.weight_penalty, least=0.0) / n,
-            self.restore_best,
-        )

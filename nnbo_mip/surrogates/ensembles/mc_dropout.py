@@ -33,19 +33,13 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.checks import check_choice, check_count, check_flag, check_number, check_widths
-from nnbo_mip.surrogates.base.abstract import Capability, Surrogate
-from nnbo_mip.surrogates.base.observations import Observations, Standardization, check_y_range
-from nnbo_mip.surrogates.ensembles.certifiable import (
-    Pressure,
-    misfit,
-    pressure_of,
-    train_certifiable,
-)
-from nnbo_mip.surrogates.ensembles.members import SPREADS, MemberBelief, member_capabilities
-from nnbo_mip.surrogates.ensembles.torch_stack import INITIALIZATIONS, TorchStack
-from nnbo_mip.surrogates.ensembles.training import Schedule, Trainable
-from nnbo_mip.surrogates.ensembles.unit_layer import UnitLayer
+from nnbo_mip.core.checks import check_count, check_number
+from nnbo_mip.surrogates.base.abstract import Capability
+from nnbo_mip.surrogates.base.observations import Observations, Standardization
+from nnbo_mip.surrogates.ensembles.certifiable import Pressure, misfit, pressure_of
+from nnbo_mip.surrogates.ensembles.members import MemberBelief, member_capabilities
+from nnbo_mip.surrogates.ensembles.torch_stack import TorchStack
+from nnbo_mip.surrogates.ensembles.trained_stack import StackTraining, TrainedStack, as_tensors
 
 if TYPE_CHECKING:
     import torch
@@ -90,17 +84,13 @@ def draw_masks(
 
 
 @dataclass(frozen=True, eq=False)
-class DropoutTraining(Trainable):
+class DropoutTraining(StackTraining):
     """The network, and its loss under fresh masks.
 
     Parameters
     ----------
-    stack : TorchStack
-        One member.
-    u : (n, d) tensor
-        Inputs.
-    v : (n,) tensor
-        Standardized values.
+    stack, u, v
+        As in `StackTraining`, of one member.
     widths : sequence of int
         Hidden widths.
     p : float
@@ -109,22 +99,9 @@ class DropoutTraining(Trainable):
         Source of the masks.
     """
 
-    stack: TorchStack
-    u: torch.Tensor
-    v: torch.Tensor
     widths: Sequence[int]
     p: float
     generator: torch.Generator
-
-    @property
-    def parameters(self) -> list[torch.Tensor]:
-        """Weights and biases."""
-        return self.stack.parameters
-
-    @property
-    def chains(self) -> list[list[UnitLayer]]:
-        """The hidden layers of the stack."""
-        return [self.stack.chain()]
 
     def loss(self) -> torch.Tensor:
         """Return the mean squared error under masks that are drawn now."""
@@ -140,7 +117,7 @@ class DropoutTraining(Trainable):
 
 
 @dataclass(frozen=True)
-class McDropout(Surrogate):
+class McDropout(TrainedStack[DropoutTraining]):
     """A network with dropout in training and prediction; masks are frozen after a fit.
 
     Parameters
@@ -170,6 +147,7 @@ class McDropout(Surrogate):
 
     name: ClassVar[str] = "mc_dropout"
     belief_type: ClassVar[type[MemberBelief]] = MemberBelief
+    pressures: ClassVar[Mapping[str, Pressure | None]] = PRESSURES
 
     hidden: tuple[int, ...] = (32, 32)
     p: float = 0.2
@@ -186,16 +164,10 @@ class McDropout(Surrogate):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "hidden", check_widths("hidden", self.hidden))
+        """Refuse options that are none."""
         check_number("p", self.p, least=0.0, below=1.0)
         check_count("passes", self.passes)
-        check_choice("spread", self.spread, SPREADS)
-        check_choice("initialization", self.initialization, INITIALIZATIONS)
-        check_flag("restore_best", self.restore_best)
-        pressure_of(self.certifiable, PRESSURES)
-        check_y_range(self.y_range)
-        check_count("seed", self.seed, least=0)
-        self._schedule(n=1)
+        super().__post_init__()
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -209,43 +181,25 @@ class McDropout(Surrogate):
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> MemberBelief:
         """Train from scratch, then draw the masks; see `Surrogate.fit`."""
-        pressure = pressure_of(self.certifiable, PRESSURES)
-        data = Observations.of(X, y)
-        units = Standardization.of(data, inputs=False, outputs=True, y_range=self.y_range)
-        model = train_certifiable(
-            lambda generator: self.untrained(data, units, generator),
-            self._schedule(len(data.y)),
-            self.seed,
-            self.name,
-            pressure,
-        )
+        data, units, model = self._trained(X, y)
         masks = draw_masks(self.passes, self.hidden, self.p, model.generator)
         frozen = [mask.numpy().astype(np.float64) for mask in masks]
         stack = model.stack.frozen(frozen).without_dead_units()
         belief = MemberBelief(self.name, stack, units, self.spread)
-        return belief if pressure is None else belief.scaled(misfit(belief, data))
+        pressed = pressure_of(self.certifiable, PRESSURES) is not None
+        return belief.scaled(misfit(belief, data)) if pressed else belief
 
     def untrained(
         self, data: Observations, units: Standardization, generator: torch.Generator
     ) -> DropoutTraining:
         """Return the network at its first weights, and its loss on these data."""
-        import torch
-
         return DropoutTraining(
             TorchStack((data.n_inputs, *self.hidden, 1), 1, generator, self.initialization),
-            torch.from_numpy(units.inward(data.X).astype(np.float32)),
-            torch.from_numpy(units.values_inward(data.y).astype(np.float32)),
+            *as_tensors(data, units),
             self.hidden,
             self.p,
             generator,
         )
 
-    def _schedule(self, n: int) -> Schedule:
-        penalty = check_number("weight_penalty", self.weight_penalty, least=0.0)
-        return Schedule(
-            self.epochs,
-            self.learning_rate,
-            self.decay,
-            (1.0 - self.p) * penalty / n,
-            self.restore_best,
-        )
+    def _penalty(self) -> float:
+        return (1.0 - self.p) * super()._penalty()

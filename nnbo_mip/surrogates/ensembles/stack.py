@@ -15,13 +15,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import Array, FloatArray
+from nnbo_mip.core.arrays import Array, FloatArray, blocks
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.builder import GraphBuilder
-
-BLOCK = 1 << 23
-"""Largest number of float64 values a hidden layer of all members holds at once."""
 
 ACTIVATIONS = ("relu", "tanh")
 
@@ -192,9 +189,8 @@ class Stack:
 
     def _blocks(self, u: FloatArray) -> Iterator[FloatArray]:
         widest = max(w.shape[1] for w in self.weights)
-        step = max(1, BLOCK // (widest * self.n_members))
-        for start in range(0, max(1, len(u)), step):
-            yield u[start : start + step]
+        for rows in blocks(len(u), widest * self.n_members):
+            yield u[rows]
 
     def _hidden(self, u: FloatArray) -> list[FloatArray]:
         """Return the inputs and every hidden layer of a block, each (M or 1, n, width)."""

@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import cho_solve, solve_triangular
 
-from nnbo_mip.core.arrays import Array, FloatArray
+from nnbo_mip.core.arrays import Array, FloatArray, blocks
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.scores.posteriors.gp_readout import GpReadout
 from nnbo_mip.surrogates.base.abstract import Belief, Capability, Local, check_scale
@@ -38,8 +38,6 @@ from nnbo_mip.surrogates.base.storage import standardization_arrays, standardiza
 from nnbo_mip.surrogates.gp.kernels import FORMS, Kernel
 
 N_WAVES = 1024
-BLOCK = 1 << 22
-"""Largest number of kernel values or waves that are held at once."""
 
 
 def gp_capabilities(noisy: bool) -> frozenset[Capability]:
@@ -258,9 +256,8 @@ class GpBelief(Belief):
     def _blocks(self, X: npt.ArrayLike) -> Iterator[FloatArray]:
         u = self.units.inward(self.check_points(X))
         waves = 0 if self.waves is None else len(self.waves.frequencies)
-        step = max(1, BLOCK // max(len(self.points), waves))
-        for start in range(0, max(1, len(u)), step):
-            yield u[start : start + step]
+        for rows in blocks(len(u), 2 * max(len(self.points), waves)):
+            yield u[rows]
 
     @staticmethod
     def _join(parts: Iterator[FloatArray]) -> FloatArray:

@@ -2,11 +2,8 @@ r"""Hyper-parameters of largest marginal likelihood: what is searched, and the s
 
 `direct`, or a library, gives the logarithm of the likelihood and its gradient, in the
 logarithms of the free parameters; SciPy's L-BFGS-B climbs it from the given values and from random
-ones. With a prior
-
-    log l_i ~ N(center, width^2)
-
-on the length-scales its log density is added, and the climb ends at the most probable logarithms.
+ones. Where a parameter has a prior, log p ~ N(center, width^2), the log density of that is added,
+and the climb ends at the most probable logarithms.
 
 References
 ----------
@@ -18,13 +15,13 @@ Byrd et al. (1995), L-BFGS-B [Byrd1995].
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
 from scipy.optimize import minimize
 
-from nnbo_mip.core.arrays import BoolArray, FloatArray
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.surrogates.gp.kernels import Kernel
 
 ORDER = ("amplitude", "mixture", "length_scale", "noise")
@@ -41,8 +38,8 @@ Likelihood: TypeAlias = Callable[[FloatArray], tuple[float, FloatArray]]
 
 
 @dataclass(frozen=True)
-class LengthScalePrior:
-    """A normal distribution of the logarithm of every length-scale.
+class LogNormal:
+    """A normal distribution of the logarithm of a parameter, or of each of several.
 
     Parameters
     ----------
@@ -54,30 +51,12 @@ class LengthScalePrior:
     width: float
 
     @staticmethod
-    def of_dimension(d: int) -> LengthScalePrior:
+    def of_length_scales(d: int) -> LogNormal:
         """Return the one of Hvarfner et al. (2024): the typical length grows as sqrt(d).
 
         There, on [0, 1]^d, log l ~ N(sqrt(2) + log(d) / 2, 3); model coordinates are twice as wide.
         """
-        return LengthScalePrior(np.sqrt(2.0) + 0.5 * np.log(d) + np.log(2.0), np.sqrt(3.0))
-
-    def added_to(self, likelihood: Likelihood, is_length: BoolArray) -> Likelihood:
-        """Return the sum of a log likelihood and of the log density of its length-scales.
-
-        Parameters
-        ----------
-        likelihood : callable
-            Of logarithms (p,).
-        is_length : (p,) bool array
-            Which of them are length-scales.
-        """
-
-        def posterior(logarithms: FloatArray) -> tuple[float, FloatArray]:
-            value, gradient = likelihood(logarithms)
-            offset = np.where(is_length, (logarithms - self.center) / self.width, 0.0)
-            return value - 0.5 * float(offset @ offset), gradient - offset / self.width
-
-        return posterior
+        return LogNormal(np.sqrt(2.0) + 0.5 * np.log(d) + np.log(2.0), np.sqrt(3.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,15 +73,15 @@ class Hyperparameters:
         The free ones among `ORDER`.
     ard : bool
         Whether length-scales are free one by one instead of all together.
-    prior : LengthScalePrior, optional
-        Of length-scales that are free.
+    priors : mapping of str to LogNormal
+        Of those that are free and have one.
     """
 
     kernel: Kernel
     noise: float
     ranges: Mapping[str, tuple[float, float]]
     ard: bool
-    prior: LengthScalePrior | None = None
+    priors: Mapping[str, LogNormal] = field(default_factory=dict)
 
     @property
     def free(self) -> tuple[str, ...]:
@@ -152,8 +131,10 @@ class Hyperparameters:
 
 def maximize_likelihood(
     likelihood: Likelihood, hyper: Hyperparameters, n_restarts: int, seed: int
-) -> Hyperparameters:
-    """Return the best hyper-parameters that were found; the given ones if none is finite.
+) -> tuple[Hyperparameters, float]:
+    """Return the best hyper-parameters that were found, and what was climbed there.
+
+    The given ones, and -inf, if it is finite nowhere.
 
     Parameters
     ----------
@@ -169,11 +150,26 @@ def maximize_likelihood(
     start, (low, high) = hyper.logarithms, hyper.bounds.T
     nearest, farthest = np.maximum(low, start - REACH), np.minimum(high, start + REACH)
     others = np.random.default_rng(seed).uniform(nearest, farthest, (n_restarts, len(start)))
-    if hyper.prior is not None:
-        likelihood = hyper.prior.added_to(likelihood, np.array(hyper.free) == "length_scale")
-    ends = [_climb(likelihood, logarithms, hyper.bounds) for logarithms in (start, *others)]
+    climbed = _with_priors(likelihood, hyper)
+    ends = [_climb(climbed, logarithms, hyper.bounds) for logarithms in (start, *others)]
     best, value = max(ends, key=lambda end: end[1])
-    return hyper.at(best if value > -np.inf else start)
+    return hyper.at(best if value > -np.inf else start), value
+
+
+def _with_priors(likelihood: Likelihood, hyper: Hyperparameters) -> Likelihood:
+    """Return the sum of a log likelihood and of the log densities, each 0 at its center."""
+    if not hyper.priors:
+        return likelihood
+    given = [hyper.priors.get(name) for name in hyper.free]
+    centers = np.array([0.0 if prior is None else prior.center for prior in given])
+    widths = np.array([np.inf if prior is None else prior.width for prior in given])
+
+    def posterior(logarithms: FloatArray) -> tuple[float, FloatArray]:
+        value, gradient = likelihood(logarithms)
+        offset = (logarithms - centers) / widths
+        return value - 0.5 * float(offset @ offset), gradient - offset / widths
+
+    return posterior
 
 
 def _climb(

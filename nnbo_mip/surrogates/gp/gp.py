@@ -11,7 +11,7 @@ Kandasamy et al. (2015), sums over groups of inputs [Kandasamy2015].
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
@@ -31,8 +31,9 @@ from nnbo_mip.surrogates.base.observations import (
 )
 from nnbo_mip.surrogates.gp.belief import GpBelief, gp_capabilities
 from nnbo_mip.surrogates.gp.direct import direct_likelihood
-from nnbo_mip.surrogates.gp.fitting import Hyperparameters, LengthScalePrior, maximize_likelihood
+from nnbo_mip.surrogates.gp.fitting import Hyperparameters, LogNormal, maximize_likelihood
 from nnbo_mip.surrogates.gp.kernels import FORMS, LARGEST_NU, Kernel
+from nnbo_mip.surrogates.gp.noise import MOST, amplitude_prior, unknown_noise
 from nnbo_mip.surrogates.gp.sklearn import sklearn_likelihood
 
 __all__ = ["GaussianProcess", "GpBelief", "pure"]
@@ -97,6 +98,9 @@ class GaussianProcess(Surrogate):
         Whether inputs are standardized; they are meant to come in model coordinates.
     backend : str
         Whose likelihood is climbed: ``direct``, our own and the quickest, or ``sklearn``.
+    learns_noise : bool
+        Whether values of which no deviation is told may have a noise, the same for all: it is
+        believed where they speak for it clearly (`noise`). It needs `noise=0`.
     pure : bool
         Says to a loop that the uncertainty is to be used as it is; see `scalable`.
     seed : int
@@ -135,6 +139,7 @@ class GaussianProcess(Surrogate):
     y_range: tuple[float, float] | None = None
     standardize_inputs: bool = False
     backend: str = "direct"
+    learns_noise: bool = False
     pure: bool = False
     seed: int = 0
 
@@ -149,7 +154,7 @@ class GaussianProcess(Surrogate):
         check_choice("kernel", self.kernel, FORMS)
         check_choice("backend", self.backend, tuple(LIKELIHOODS))
         check_choice("length_scale_prior", self.length_scale_prior, PRIORS)
-        for name in ("ard", "normalize", "standardize_inputs", "pure"):
+        for name in ("ard", "normalize", "standardize_inputs", "learns_noise", "pure"):
             check_flag(name, getattr(self, name))
         check_number("nu", self.nu, above=0.0, below=np.nextafter(LARGEST_NU, np.inf))
         check_number("alpha", self.alpha, least=0.0)
@@ -178,7 +183,7 @@ class GaussianProcess(Surrogate):
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> GpBelief:
         """Find hyper-parameters of largest likelihood and condition on all observations."""
-        return self.fit_with_noise(X, y, 0.0)
+        return self.fit_with_noise(X, y, self.noise_in(X, y))
 
     def fit_with_noise(self, X: npt.ArrayLike, y: npt.ArrayLike, noise: npt.ArrayLike) -> GpBelief:
         """Do so with the variance of every value on the diagonal, beside the option `noise`."""
@@ -186,12 +191,35 @@ class GaussianProcess(Surrogate):
         units = Standardization.of(data, self.standardize_inputs, self.normalize, self.y_range)
         points, values = units.inward(data.X), units.values_inward(data.y)
         hyper = self._start(data.n_inputs)
-        known = self.alpha + np.square(data.deviations(noise) / units.y_scale)
+        told = np.square(data.deviations(noise) / units.y_scale)
+        if told.any() and "amplitude" in hyper.ranges:
+            priors = {**hyper.priors, "amplitude": amplitude_prior(told)}
+            hyper = replace(hyper, priors=priors)
+        known = self.alpha + told
         diagonal = known + factorize(hyper, points, known)[1]
         if hyper.free and varies(data.y):
             likelihood = LIKELIHOODS[self.backend](hyper, points, values, diagonal)
-            hyper = maximize_likelihood(likelihood, hyper, self.n_restarts, self.seed)
+            hyper, _ = maximize_likelihood(likelihood, hyper, self.n_restarts, self.seed)
         return conditioned(hyper, points, values, units, diagonal)
+
+    def noise_in(self, X: npt.ArrayLike, y: npt.ArrayLike) -> float:
+        """Return the deviation of values of which none was told; 0 unless `learns_noise`."""
+        if not self.learns_noise:
+            return 0.0
+        data = Observations.of(X, y)
+        if not varies(data.y):
+            return 0.0
+        units = Standardization.of(data, self.standardize_inputs, self.normalize, self.y_range)
+        chosen = slice(None, None, -(-len(data.y) // MOST))
+        points, values = units.inward(data.X)[chosen], units.values_inward(data.y)[chosen]
+        hyper = self._start(data.n_inputs)
+        diagonal = self.alpha + factorize(hyper, points, self.alpha)[1]
+        variance = unknown_noise(
+            hyper,
+            lambda some: LIKELIHOODS[self.backend](some, points, values, diagonal),
+            self.seed,
+        )
+        return float(np.sqrt(variance)) * units.y_scale
 
     def _start(self, d: int) -> Hyperparameters:
         lengths = np.array(self.length_scale, dtype=np.float64)
@@ -225,9 +253,10 @@ class GaussianProcess(Surrogate):
             for name, ends in bounds.items()
             if not isinstance(ends, str)
         }
-        known = self.length_scale_prior == "none" or "length_scale" not in ranges
-        prior = None if known else LengthScalePrior.of_dimension(d)
-        return Hyperparameters(kernel, float(self.noise), ranges, self.ard, prior)
+        priors = {}
+        if self.length_scale_prior != "none" and "length_scale" in ranges:
+            priors["length_scale"] = LogNormal.of_length_scales(d)
+        return Hyperparameters(kernel, float(self.noise), ranges, self.ard, priors)
 
     def _check_combination(self) -> None:
         if isinstance(self.length_scale, tuple | list) and not self.ard:
@@ -239,6 +268,11 @@ class GaussianProcess(Surrogate):
             raise InputError(
                 f"y_range takes the place of standardizing; got y_range={self.y_range!r} with "
                 "normalize=False; drop one of them."
+            )
+        if self.learns_noise and self.noise > 0.0:
+            raise InputError(
+                "learns_noise estimates the noise of values and needs noise=0; got "
+                f"noise={self.noise!r}; drop one of them."
             )
         if self.groups and self.backend != "direct":
             raise UnsupportedError(

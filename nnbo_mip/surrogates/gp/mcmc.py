@@ -136,7 +136,7 @@ class SampledProcess(Surrogate):
         if varies(data.y):
             chain = Chain(self._walkers(hyper), self.burn_in, self.chain_length)
             likelihood = sklearn_likelihood(hyper, points, values, diagonal)
-            likely = maximize_likelihood(likelihood, hyper, N_RESTARTS, self.seed)
+            likely, _ = maximize_likelihood(likelihood, hyper, N_RESTARTS, self.seed)
             samples = sample_hyperparameters(likely, points, values, diagonal, chain, self.seed)
         processes = [conditioned(one, points, values, units, diagonal) for one in samples]
         return ProcessMixture(tuple(processes), self._is_noisy, family=self.name)

@@ -31,8 +31,7 @@ from nnbo_mip.surrogates.ensembles.certifiable import (
 )
 from nnbo_mip.surrogates.ensembles.torch_stack import INITIALIZATIONS
 from nnbo_mip.surrogates.ensembles.training import Schedule
-from nnbo_mip.surrogates.nomu.belief import CAPABILITIES, NomuBelief
-from nnbo_mip.surrogates.nomu.bounding import Bounding
+from nnbo_mip.surrogates.nomu.belief import CAPABILITIES, Bounding, NomuBelief
 from nnbo_mip.surrogates.nomu.training import NomuLoss, NomuTraining, TwinNets
 
 if TYPE_CHECKING:

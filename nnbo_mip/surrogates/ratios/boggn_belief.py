@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import Array, FloatArray
+from nnbo_mip.core.arrays import Array, FloatArray, blocks
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.network.graph.builder import GraphBuilder
 from nnbo_mip.network.graph.graph import Network
@@ -29,9 +29,6 @@ from nnbo_mip.surrogates.ratios.estimators.stack_odds import StackOdds
 from nnbo_mip.surrogates.rvfl.bayesian_linear import WeightPosterior
 
 PREDICTIONS = ("probit", "quadrature", "monte_carlo")
-
-BLOCK = 1 << 23
-"""Numbers of a Jacobian that are held at once."""
 
 
 def boggn_capabilities(last: bool, prediction: str, is_draw: bool = False) -> frozenset[Capability]:
@@ -247,10 +244,8 @@ class BoggnBelief(Belief):
 
     def _jacobians(self, points: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
         """Return blocks of points with the derivatives there."""
-        size = len(self.weights.mean)
-        step = max(1, BLOCK // size)
-        blocks = [points[start : start + step] for start in range(0, max(1, len(points)), step)]
-        return [(block, self.network_at.jacobian(block)) for block in blocks]
+        parts = [points[rows] for rows in blocks(len(points), len(self.weights.mean))]
+        return [(block, self.network_at.jacobian(block)) for block in parts]
 
     def _sampled(self, points: FloatArray) -> FloatArray:
         """Return the samples (n, S) of the log-odds."""

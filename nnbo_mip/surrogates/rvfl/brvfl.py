@@ -12,7 +12,6 @@ Aryan (2020), as a surrogate [Aryan2020].
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -20,10 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.checks import check_choice, check_count, check_flag, check_number
-from nnbo_mip.surrogates.base.abstract import Belief, Capability, Surrogate
-from nnbo_mip.surrogates.base.observations import Observations, Standardization, check_y_range
-from nnbo_mip.surrogates.ensembles.stack import ACTIVATIONS
+from nnbo_mip.core.checks import check_choice
+from nnbo_mip.surrogates.base.abstract import Belief, Capability
+from nnbo_mip.surrogates.base.observations import Observations, Standardization
 from nnbo_mip.surrogates.rvfl.bayesian_linear import (
     CholeskyPosterior,
     SpectralPosterior,
@@ -31,8 +29,7 @@ from nnbo_mip.surrogates.rvfl.bayesian_linear import (
     WeightPosterior,
 )
 from nnbo_mip.surrogates.rvfl.brvfl_belief import BrvflBelief, brvfl_capabilities
-from nnbo_mip.surrogates.rvfl.evidence import check_alpha, learn_alpha
-from nnbo_mip.surrogates.rvfl.features import RandomFeatures
+from nnbo_mip.surrogates.rvfl.options import RandomFeatureSurrogate
 
 __all__ = ["Brvfl", "BrvflBelief"]
 
@@ -40,7 +37,7 @@ SOLVERS = ("svd", "cholesky")
 
 
 @dataclass(frozen=True)
-class Brvfl(Surrogate):
+class Brvfl(RandomFeatureSurrogate):
     """Options of a Bayesian RVFL network.
 
     Parameters
@@ -97,17 +94,8 @@ class Brvfl(Surrogate):
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
-        check_count("n_hidden", self.n_hidden)
-        check_choice("activation", self.activation, ACTIVATIONS)
-        check_flag("direct_link", self.direct_link)
-        check_alpha(self.alpha)
-        check_number("beta", self.beta, above=0.0)
+        super().__post_init__()
         check_choice("solver", self.solver, SOLVERS)
-        check_number("tolerance", self.tolerance, above=0.0, below=1.0)
-        check_count("max_iterations", self.max_iterations)
-        check_flag("include_noise", self.include_noise)
-        check_y_range(self.y_range)
-        check_count("seed", self.seed, least=0)
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -119,9 +107,7 @@ class Brvfl(Surrogate):
         data = Observations.of(X, y)
         units = Standardization.of(data, inputs=True, outputs=True, y_range=self.y_range)
         rng = np.random.default_rng(self.seed)
-        features = RandomFeatures.draw(
-            self.n_hidden, data.n_inputs, self.activation, self.direct_link, rng
-        )
+        features = self._layer(data.n_inputs, rng)
         psi, values = features.evaluate(units.inward(data.X)), units.values_inward(data.y)
         alpha, posterior = self._posterior(psi, values)
         return BrvflBelief(
@@ -135,15 +121,10 @@ class Brvfl(Surrogate):
 
     def _posterior(self, psi: FloatArray, values: FloatArray) -> tuple[float, WeightPosterior]:
         """Return the prior precision and the weights' posterior."""
-        beta = float(self.beta)
+        alpha, beta = self._given, float(self.beta)
         if self.solver == "svd":
             spectrum = Spectrum.of(psi, values)
-            alpha = self._alpha(lambda: spectrum)
+            alpha = self._learned(spectrum) if alpha is None else alpha
             return alpha, SpectralPosterior.of(spectrum, alpha, beta)
-        alpha = self._alpha(lambda: Spectrum.of(psi, values))
+        alpha = self._learned(Spectrum.of(psi, values)) if alpha is None else alpha
         return alpha, CholeskyPosterior.of(psi, values, alpha, beta)
-
-    def _alpha(self, spectrum: Callable[[], Spectrum]) -> float:
-        if isinstance(self.alpha, str):
-            return learn_alpha(spectrum(), self.beta, self.tolerance, self.max_iterations)
-        return float(self.alpha)

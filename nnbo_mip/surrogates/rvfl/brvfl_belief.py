@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import Array, FloatArray
+from nnbo_mip.core.arrays import Array, FloatArray, blocks
 from nnbo_mip.network.graph.builder import GraphBuilder
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.posteriors.readouts import QuadraticReadout
@@ -33,9 +33,6 @@ from nnbo_mip.surrogates.rvfl.bayesian_linear import (
 )
 from nnbo_mip.surrogates.rvfl.features import Features, RandomFeatures
 from nnbo_mip.surrogates.rvfl.trained_features import TrainedFeatures
-
-BLOCK = 1 << 22
-"""Largest number of feature values that are held at once."""
 
 
 def brvfl_capabilities(activation: str) -> frozenset[Capability]:
@@ -182,10 +179,8 @@ class BrvflBelief(Belief):
     def _features(self, X: npt.ArrayLike) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Yield standardized inputs and features of blocks of points."""
         u = self.units.inward(self.check_points(X))
-        step = max(1, BLOCK // self.features.n_features)
-        for start in range(0, max(1, len(u)), step):
-            block = u[start : start + step]
-            yield block, self.features.evaluate(block)
+        for rows in blocks(len(u), 2 * self.features.n_features):
+            yield u[rows], self.features.evaluate(u[rows])
 
     def _local(
         self, u: FloatArray, psi: FloatArray

@@ -29,20 +29,20 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.checks import check_choice, check_count, check_flag, check_number
-from nnbo_mip.surrogates.base.abstract import Belief, Capability, Surrogate
-from nnbo_mip.surrogates.base.observations import Observations, Standardization, check_y_range
+from nnbo_mip.core.checks import check_choice, check_count
+from nnbo_mip.surrogates.base.abstract import Belief, Capability
+from nnbo_mip.surrogates.base.observations import Observations, Standardization
 from nnbo_mip.surrogates.ensembles.members import SPREADS, MemberBelief, member_capabilities
-from nnbo_mip.surrogates.ensembles.stack import ACTIVATIONS, Stack
+from nnbo_mip.surrogates.ensembles.stack import Stack
 from nnbo_mip.surrogates.rvfl.bayesian_linear import Spectrum
-from nnbo_mip.surrogates.rvfl.evidence import check_alpha, learn_alpha
 from nnbo_mip.surrogates.rvfl.features import RandomFeatures
+from nnbo_mip.surrogates.rvfl.options import RandomFeatureSurrogate
 
 ANCHORS = ("posterior", "prior")
 
 
 @dataclass(frozen=True)
-class Ervfl(Surrogate):
+class Ervfl(RandomFeatureSurrogate):
     """Options of an ensemble of RVFL networks.
 
     Parameters
@@ -95,19 +95,10 @@ class Ervfl(Surrogate):
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
+        super().__post_init__()
         check_count("n_members", self.n_members)
-        check_count("n_hidden", self.n_hidden)
-        check_choice("activation", self.activation, ACTIVATIONS)
-        check_flag("direct_link", self.direct_link)
-        check_alpha(self.alpha)
-        check_number("beta", self.beta, above=0.0)
         check_choice("anchors", self.anchors, ANCHORS)
         check_choice("spread", self.spread, SPREADS)
-        check_number("tolerance", self.tolerance, above=0.0, below=1.0)
-        check_count("max_iterations", self.max_iterations)
-        check_flag("include_noise", self.include_noise)
-        check_y_range(self.y_range)
-        check_count("seed", self.seed, least=0)
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -119,16 +110,13 @@ class Ervfl(Surrogate):
         data = Observations.of(X, y)
         units = Standardization.of(data, inputs=True, outputs=True, y_range=self.y_range)
         u, values = units.inward(data.X), units.values_inward(data.y)
-        alpha = None if isinstance(self.alpha, str) else float(self.alpha)
+        alpha = self._given
         layers, weights = [], []
         for rng in np.random.default_rng(self.seed).spawn(self.n_members):
-            features = RandomFeatures.draw(
-                self.n_hidden, data.n_inputs, self.activation, self.direct_link, rng
-            )
+            features = self._layer(data.n_inputs, rng)
             psi = features.evaluate(u)
             spectrum = Spectrum.of(psi, values)
-            if alpha is None:
-                alpha = learn_alpha(spectrum, self.beta, self.tolerance, self.max_iterations)
+            alpha = self._learned(spectrum) if alpha is None else alpha
             layers.append(features)
             weights.append(
                 anchored_weights(psi, values, spectrum, alpha, self.beta, self.anchors, rng)

@@ -13,9 +13,8 @@ Snoek et al. (2015), DNGO, a Bayesian last layer [Snoek2015].
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.core.checks import check_choice, check_count, check_flag, check_number, check_widths
@@ -23,11 +22,15 @@ from nnbo_mip.surrogates.base.abstract import Belief, Capability, Surrogate
 from nnbo_mip.surrogates.base.observations import Observations, Standardization, check_y_range
 from nnbo_mip.surrogates.ensembles.deep_ensemble import EnsembleTraining
 from nnbo_mip.surrogates.ensembles.torch_stack import INITIALIZATIONS, TorchStack
+from nnbo_mip.surrogates.ensembles.trained_stack import as_tensors
 from nnbo_mip.surrogates.ensembles.training import Schedule, train
 from nnbo_mip.surrogates.rvfl.bayesian_linear import SpectralPosterior, Spectrum
 from nnbo_mip.surrogates.rvfl.brvfl_belief import BrvflBelief, brvfl_capabilities
 from nnbo_mip.surrogates.rvfl.evidence import check_alpha, learn_alpha
 from nnbo_mip.surrogates.rvfl.trained_features import TrainedFeatures
+
+if TYPE_CHECKING:
+    import torch
 
 TOLERANCE, MAX_ITERATIONS = 1e-6, 10_000
 """Of the evidence iteration."""
@@ -113,10 +116,7 @@ class NeuralLinear(Surrogate):
 
     def _trained(self, data: Observations, units: Standardization) -> TrainedFeatures:
         """Return the hidden layers of a network that was trained on the data."""
-        import torch
-
-        u = torch.from_numpy(units.inward(data.X).astype(np.float32))
-        v = torch.from_numpy(units.values_inward(data.y).astype(np.float32))
+        u, v = as_tensors(data, units)
 
         def untrained(generator: torch.Generator) -> EnsembleTraining:
             widths = (data.n_inputs, *self.hidden, 1)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from nnbo_mip.core.terms import Measure
 from nnbo_mip.exact.certificates.certificate import Certificate
-from nnbo_mip.exact.certificates.gap import agrees, measure_of
 from nnbo_mip.exact.heads import linear, ratio, sandwich, tangents
 from nnbo_mip.exact.heads.certification import certificate_of
 from nnbo_mip.exact.heads.maximize_head import Ways, maximize_head
@@ -61,9 +61,10 @@ def forged(certificate: Certificate, **changes: Any) -> Certificate:
     head = None if changed.head is None else head_from_dict(changed.head)
     if not {"gap", "status"} & set(changes):
         value, bound = changed.value, changed.bound
-        closed = agrees(head, "optimal", value, bound, changed.requested_gap)
+        measure = Measure.NATURAL if head is None else head.measure
+        closed = measure.agrees("optimal", value, bound, changed.requested_gap)
         status = "optimal" if closed else "feasible"
-        changed = replace(changed, gap=measure_of(head).gap(value, bound), status=status)  # type: ignore[arg-type]
+        changed = replace(changed, gap=measure.gap(value, bound), status=status)  # type: ignore[arg-type]
     return replace(changed, digest="")
 
 

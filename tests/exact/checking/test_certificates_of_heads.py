@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -19,7 +20,7 @@ from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.posteriors.readouts import PlainReadout
+from nnbo_mip.scores.posteriors.readouts import NetworkReadout
 from nnbo_mip.space.domain import Domain
 from tests.exact.checking.head_claims import (
     certified,
@@ -179,11 +180,18 @@ def test_a_check_reports_its_progress() -> None:
 
 
 def test_a_readout_that_no_certificate_can_name_is_refused() -> None:
-    class Strange(PlainReadout):
-        pass
+    class Strange(NetworkReadout):
+        def std_from(self, read: Any) -> Any:
+            return read[:, 0]
+
+        def std_slopes(self, read: Any) -> Any:
+            return np.eye(read.shape[1])[:1].repeat(len(read), axis=0)
+
+        def _reads(self) -> tuple[str, ...]:
+            return ("mean",)
 
     whole = problem_of("plain", "ei", seed=2)
     problem = HeadProblem(Objective(Strange(whole.readout.network), whole.head), whole.domain)
-    result = maximize_head(Ways(problem), SequenceOptions(), Monitor(problem, 1e-3, 5.0))
+    result = maximize_head(Ways(whole), SequenceOptions(), Monitor(whole, 1e-3, 5.0))
     with pytest.raises(UnsupportedError, match="stored"):
         certificate_of(problem, result, requested_gap=1e-3, seed=0, seconds=0.0)

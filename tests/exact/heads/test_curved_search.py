@@ -10,7 +10,7 @@ import pytest
 from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.exact.branching.boxes import BoxOptions
 from nnbo_mip.exact.heads import boxes, linear, maximize_head, ratio, sandwich, tangents
-from nnbo_mip.exact.heads.relaxers.choice import Boxed
+from nnbo_mip.exact.heads.boxes import Boxed
 from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.scores.functions.linear import LinearHead

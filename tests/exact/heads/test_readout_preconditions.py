@@ -15,9 +15,9 @@ from nnbo_mip.exact.bounds.unit_relaxation import UnitRows
 from nnbo_mip.exact.checking.heads.choice import score_bounder
 from nnbo_mip.exact.checking.heads.outputs import OutputBounder
 from nnbo_mip.exact.checking.heads.stds import std_bounder
+from nnbo_mip.exact.heads.boxes import Boxed
 from nnbo_mip.exact.heads.certification import certificate_of
-from nnbo_mip.exact.heads.maximize_head import maximize_head, why_not
-from nnbo_mip.exact.heads.relaxers.choice import relaxer_of
+from nnbo_mip.exact.heads.maximize_head import Ways, maximize_head
 from nnbo_mip.exact.heads.relaxers.spreads import is_sum_of_units, spread_relaxer
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.scores.problem import HeadProblem
@@ -133,10 +133,12 @@ def test_no_point_scores_above_the_bound(kind):
         for name in heads_on(kind):
             problem = problem_on(readout, name, rng)
             for method in ("auto", "mip") if seed == 0 and kind in CURVES else ("bab",):
-                if why_not(problem, method):
+                if Ways(problem).why_not(method):
                     continue
                 monitor = Monitor(problem, 1e-2, 2.0)
-                result = maximize_head(problem, SequenceOptions(method, most_problems=8), monitor)
+                result = maximize_head(
+                    Ways(problem), SequenceOptions(method, most_problems=8), monitor
+                )
                 values = problem.values(attack(problem.domain, rng))
                 assert values.max() <= monitor.bound + SLACK * (1.0 + abs(monitor.bound)), name
                 assert result.value <= result.bound
@@ -150,7 +152,7 @@ def test_no_box_is_bounded_below_its_points(kind):
         readout = adversarial(kind, rng)
         for name in heads_on(kind):
             problem = problem_on(readout, name, rng)
-            assert violations(problem, relaxer_of(problem), rng) == 0, (seed, name)
+            assert violations(problem, Boxed(problem).relaxer, rng) == 0, (seed, name)
 
 
 def drawn_of(readout, relaxer, domain, boxes):
@@ -244,7 +246,7 @@ def test_checks_agree_with_the_bounds_and_refute_lower_ones(kind, name):
     for seed in range(2):
         rng = np.random.default_rng([seed, 4, *kind.encode()])
         problem = problem_on(adversarial(kind, rng), name, rng)
-        result = maximize_head(problem, SequenceOptions("bab"), Monitor(problem, 1e-2, 5.0))
+        result = maximize_head(Ways(problem), SequenceOptions("bab"), Monitor(problem, 1e-2, 5.0))
         made = {"requested_gap": 1e-2, "seed": 0, "seconds": 0.0}
         honest = certificate_of(problem, result, **made)
         head = problem.searched if result.score.startswith("log") else problem.head

@@ -9,8 +9,8 @@ import pytest
 
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.bounds.row_relaxation import RowRelaxer
+from nnbo_mip.exact.heads.boxes import Boxed
 from nnbo_mip.exact.heads.relaxers import moments
-from nnbo_mip.exact.heads.relaxers.choice import Boxed
 from nnbo_mip.exact.heads.relaxers.spreads import LineSpread, QuadraticSpread, spread_relaxer
 from nnbo_mip.exact.scores.level_lines import level_lines
 from nnbo_mip.exact.scores.problem import HeadProblem

@@ -13,7 +13,7 @@ from scipy.stats import norm
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.heads import sandwich, sequence
 from nnbo_mip.exact.heads.sequence import Sequence, SequenceOptions
-from nnbo_mip.exact.scores.answer import Step
+from nnbo_mip.exact.scores.problem import Step
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.network.graph.builder import GraphBuilder
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement
@@ -219,7 +219,7 @@ def test_one_lowered_bound_is_noticed_at_its_step(monkeypatch: pytest.MonkeyPatc
     def lowered(self: Sequence, *arguments: Any, **options: Any) -> Step:
         step = honest(self, *arguments, **options)
         if len(self.steps) == 2:
-            step = replace(step, bound=step.bound - 1e-3)
+            step = replace(step, found=replace(step.found, bound=step.bound - 1e-3))
             self.steps[-1] = step
         return step
 
@@ -238,7 +238,7 @@ def test_a_tolerance_widens_the_corners(monkeypatch: pytest.MonkeyPatch) -> None
 
     def loose(self: Sequence, *arguments: Any, **options: Any) -> Step:
         step = honest(self, *arguments, **options)
-        self.steps[-1] = replace(step, bound=step.bound + 0.05)
+        self.steps[-1] = replace(step, found=replace(step.found, bound=step.bound + 0.05))
         return self.steps[-1]
 
     domain = small_domain(7, 2)

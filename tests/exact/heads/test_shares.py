@@ -11,9 +11,9 @@ import pytest
 
 from nnbo_mip.exact.checking.heads.choice import score_bounder
 from nnbo_mip.exact.checking.heads.scores import share_ends
+from nnbo_mip.exact.heads.boxes import Boxed
 from nnbo_mip.exact.heads.certification import certificate_of
-from nnbo_mip.exact.heads.maximize_head import maximize_head
-from nnbo_mip.exact.heads.relaxers.choice import relaxer_of
+from nnbo_mip.exact.heads.maximize_head import Ways, maximize_head
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
@@ -63,13 +63,13 @@ def box_bound(problem, level):
     if isinstance(problem.readout, TreeReadout):
         cells = TreeCells(problem.readout.trees, problem.domain)
         return float(TreeScores(problem, cells).bound(*cells.root(), level).bound[0])
-    planes = relaxer_of(problem).bound(BOX.lower[:, None], BOX.upper[:, None], level, 0)
+    planes = Boxed(problem).relaxer.bound(BOX.lower[:, None], BOX.upper[:, None], level, 0)
     return float(planes.values_below(planes.bound, level)[0])
 
 
 def solved(problem, method, gap):
     monitor = Monitor(problem, gap, 20.0)
-    return maximize_head(problem, SequenceOptions(method, most_problems=4), monitor)
+    return maximize_head(Ways(problem), SequenceOptions(method, most_problems=4), monitor)
 
 
 def test_there_are_quotients_that_are_rounded_down():

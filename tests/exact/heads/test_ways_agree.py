@@ -9,8 +9,7 @@ from nnbo_mip.exact.branching.boxes import BoxOptions
 from nnbo_mip.exact.heads import boxes
 from nnbo_mip.exact.heads.maximize_head import Ways, maximize_head
 from nnbo_mip.exact.heads.sequence import SequenceOptions
-from nnbo_mip.exact.scores.answer import answer
-from nnbo_mip.exact.scores.problem import HeadProblem
+from nnbo_mip.exact.scores.problem import HeadProblem, answer
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.posteriors.readouts import MembersReadout, Readout

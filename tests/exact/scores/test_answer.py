@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nnbo_mip.core.terms import Kind
-from nnbo_mip.exact.scores.answer import answer, assemble, joint_kind
+from nnbo_mip.exact.scores.problem import answer, assemble, joint_kind
 from nnbo_mip.exact.search.result import Proof, SearchResult, Step
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.loop.policies.clearing import ROUNDS, cleared
+from nnbo_mip.loop.policies.exclude import ROUNDS, cleared
 from nnbo_mip.maximizers.base.proposal import Proposal
 from tests.loop.runs import proposal_at
 

@@ -122,7 +122,7 @@ def test_a_name_alone_gets_the_options_of_its_family() -> None:
     ours["amplitude_bounds"] = (1e-5, 1e2)
     for dimension in (1, 4, 5, 20):
         alone = surrogate_for("gp", dimension)
-        assert alone == nm.surrogates.create("gp", alpha=1e-9, **ours)
+        assert alone == nm.surrogates.create("gp", alpha=1e-9, learns_noise=True, **ours)
     written = surrogate_for("gp:kernel=rbf", 2)
     assert nm.surrogates.create(written) == nm.surrogates.create("gp", kernel="rbf")
 

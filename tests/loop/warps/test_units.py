@@ -10,8 +10,13 @@ import pytest
 
 import nnbo_mip as nm
 from nnbo_mip.loop.settings.settings import DOORS
-from nnbo_mip.loop.warps.units import LARGEST_EXPONENT, exponent_of_unit, in_units
-from nnbo_mip.loop.warps.warping import root_mean_square, warp_of
+from nnbo_mip.loop.warps.warping import (
+    LARGEST_EXPONENT,
+    exponent_of_unit,
+    in_units,
+    root_mean_square,
+    warp_of,
+)
 
 FAR = [-1000, -700, 700, 1020]
 VALUES = np.array([-3.0, 0.25, 0.5, 1.0, 2.0, 3.5])
@@ -165,6 +170,7 @@ def settings_of(**options: Any) -> Any:
     return nm.BayesianOptimizer([(0.0, 1.0)], **given).settings
 
 
+@pytest.mark.filterwarnings("ignore::nnbo_mip.core.errors.ModelWarning")  # as it should
 @pytest.mark.parametrize("exponent", [-1060, 1000])
 def test_options_far_beyond_all_values_end_no_run(exponent: int) -> None:
     for given in ({"name": "ei", "incumbent": 1.0}, {"name": "ei", "incumbent": -1e300}):

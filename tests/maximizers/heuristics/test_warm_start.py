@@ -12,8 +12,7 @@ import pytest
 
 import nnbo_mip as nm
 from nnbo_mip.maximizers import exact
-from nnbo_mip.maximizers.heuristics import warm_start
-from nnbo_mip.maximizers.heuristics.warm_start import ASCENTS, FEWEST_INPUTS
+from nnbo_mip.maximizers.exact import ASCENTS, FEWEST_INPUTS
 
 
 def learned(d: int, family: str = "gp") -> tuple[nm.surrogates.Belief, np.ndarray, nm.Domain]:
@@ -31,7 +30,7 @@ def learned(d: int, family: str = "gp") -> tuple[nm.surrogates.Belief, np.ndarra
 def test_many_inputs_are_ascended_first(
     family: str, d: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(warm_start, "SHARE", math.inf)  # however busy the machine is
+    monkeypatch.setattr(exact, "SHARE", math.inf)  # however busy the machine is
     belief, best, domain = learned(d, family)
     asked = {"starts": best, "seed": 3}
     ahead = nm.maximize(belief, "ucb", domain, maximizer=ASCENTS, **asked)

@@ -10,7 +10,6 @@ import torch
 
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.network.graph.builder import GraphBuilder
-from nnbo_mip.surrogates.ensembles import stack as stack_module
 from nnbo_mip.surrogates.ensembles.stack import Stack
 from nnbo_mip.surrogates.ensembles.torch_stack import TorchStack
 
@@ -120,7 +119,7 @@ def test_arrays_make_the_same_stack(stack: Stack) -> None:
 def test_blocks_do_not_show(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
     values, slopes = stack.evaluate(U), stack.differentiate(U)[1]
     hidden = stack.hidden(U)
-    monkeypatch.setattr(stack_module, "BLOCK", 4 * max(WIDTHS) * M)  # four points
+    monkeypatch.setattr("nnbo_mip.core.arrays.BLOCK", 4 * max(WIDTHS) * M)  # four points
     np.testing.assert_allclose(stack.evaluate(U), values, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(stack.differentiate(U)[1], slopes, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(stack.hidden(U), hidden, rtol=1e-12, atol=1e-13)

@@ -15,8 +15,7 @@ from nnbo_mip.core.errors import InputError, TrainingError
 from nnbo_mip.surrogates import Capability, create, load
 from nnbo_mip.surrogates.base.observations import Observations, Standardization
 from nnbo_mip.surrogates.ensembles.training import descend
-from nnbo_mip.surrogates.nomu.belief import NomuBelief
-from nnbo_mip.surrogates.nomu.bounding import Bounding
+from nnbo_mip.surrogates.nomu.belief import Bounding, NomuBelief
 from nnbo_mip.surrogates.nomu.nomu import Nomu, thesis
 from nnbo_mip.surrogates.nomu.training import NomuTraining
 from nnbo_mip.testing.surrogate_contract import SurrogateContract, sample

@@ -234,7 +234,7 @@ def test_a_constant_column_is_centered_and_keeps_its_scale() -> None:
 def test_many_points_are_evaluated_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     belief = Brvfl(n_hidden=20).fit(*sample(9, 2))
     whole = belief.differentiate(probes(50))
-    monkeypatch.setattr("nnbo_mip.surrogates.rvfl.brvfl_belief.BLOCK", 20 * 7)
+    monkeypatch.setattr("nnbo_mip.core.arrays.BLOCK", 2 * 20 * 7)
     parts = belief.differentiate(probes(50))
     for name in ("mean", "std", "mean_gradient", "std_gradient"):
         np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-10)

@@ -22,12 +22,13 @@ EI(P, (J - a P) / l) and EI((J - l S) / a, S).
 from __future__ import annotations
 
 import math
+from functools import singledispatch
 
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.heads.stds import Std
-from nnbo_mip.scores.base.abstract import MomentHead, RatioHead
+from nnbo_mip.scores.base.abstract import MomentHead, RatioHead, Shape
 from nnbo_mip.scores.functions.entropy import MaxValueEntropy
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement, expectation, log_expectation
 from nnbo_mip.scores.functions.linear import LinearHead
@@ -65,14 +66,12 @@ class ExcessBounder:
 
     def __init__(self, head: MomentHead, level: float) -> None:
         self.head, self.level = head, level
-        self.ratio = math.nan
-        if isinstance(head, RatioHead):
-            self.ratio = ratio_below(head, level)
+        self.ratio = ratio_below(head, level)
 
     @property
     def reads_mean_apart(self) -> bool:
         """Whether bounds of the mean alone are of use."""
-        return not isinstance(self.head, LinearHead | RatioHead)
+        return self.head.shape not in (Shape.LINEAR, Shape.RATIO)
 
     def at_vertices(self, mean: FloatArray | None, std: Std, shape: tuple[int, int]) -> FloatArray:
         """Return E (V, B), infinite where nothing is known.
@@ -85,34 +84,13 @@ class ExcessBounder:
         shape : (V, B)
         """
         with np.errstate(all="ignore"):
-            excess = self._excess(mean, std, shape)
+            excess = _excess(self.head, self, mean, std, shape)
         return np.where(np.isnan(excess), np.inf, excess)
 
-    def _excess(self, mean: FloatArray | None, std: Std, shape: tuple[int, int]) -> FloatArray:
-        head = self.head
-        if isinstance(head, LinearHead):
-            total = self._sum(mean, std, head.mean_weight, head.std_weight, shape)
-            rest = (head.constant - self.level) + RELATIVE * (abs(head.constant) + abs(self.level))
-            return total + rest + RELATIVE * np.abs(total)
-        if isinstance(head, RatioHead):
-            if not math.isfinite(self.ratio):
-                return np.full(shape, np.inf)
-            total = self._sum(mean, std, 1.0, -self.ratio, shape)
-            return total - head.threshold + RELATIVE * (np.abs(total) + abs(head.threshold))
-        assert mean is not None
-        if isinstance(head, ExpectedImprovement):
-            return self._improvement(head, mean, std)
-        if self.level <= 0.0:
-            return np.full(shape, np.inf)
-        if isinstance(head, AugmentedEI):
-            return self._augmented(head, mean, std)
-        if isinstance(head, QuantileImprovement):
-            return self._quantile(head, mean, std)
-        return np.full(shape, np.inf)
-
-    def _sum(
+    def sum(
         self, mean: FloatArray | None, std: Std, a: float, b: float, shape: tuple[int, int]
     ) -> FloatArray:
+        """Return ``a P + b S`` (V, B), s in place of S where b < 0."""
         if mean is None:
             joint = std.joint_above(np.full(shape[1], a), np.full(shape[1], b))
             if joint is not None:
@@ -126,7 +104,8 @@ class ExcessBounder:
 
     # -- expected improvement -----------------------------------------------------------
 
-    def _improvement(self, head: ExpectedImprovement, mean: FloatArray, std: Std) -> FloatArray:
+    def improvement(self, head: ExpectedImprovement, mean: FloatArray, std: Std) -> FloatArray:
+        """Return ``EI / level - 1``, with mean and std joined where that helps."""
         excess = self._over_level(head, mean, std.above)
         open_boxes = ~(excess.max(axis=0) < 0.0)
         if not open_boxes.any():
@@ -167,7 +146,8 @@ class ExcessBounder:
 
     # -- noisy relatives ----------------------------------------------------------------
 
-    def _augmented(self, head: AugmentedEI, mean: FloatArray, std: Std) -> FloatArray:
+    def augmented(self, head: AugmentedEI, mean: FloatArray, std: Std) -> FloatArray:
+        """Return E of AEI above a level above 0."""
         stds = np.maximum(std.above, 0.0)
         improvement = score_above(_margin_above(mean, head.threshold), stds)
         if head.noise == 0.0:
@@ -181,7 +161,8 @@ class ExcessBounder:
         size = self.level * (value + np.abs(step) + np.abs(slope) * (stds + at))
         return np.asarray((improvement - allowed + 1e-13 * size) / self.level)
 
-    def _quantile(self, head: QuantileImprovement, mean: FloatArray, std: Std) -> FloatArray:
+    def quantile(self, head: QuantileImprovement, mean: FloatArray, std: Std) -> FloatArray:
+        """Return E of EQI above a level above 0."""
         noise = head.noise
         stds = np.maximum(std.above, 0.0)
         if noise == 0.0:
@@ -208,22 +189,118 @@ class ExcessBounder:
         return np.asarray(score_above(margin, std) / self.level * (1.0 + 1e-14) - 1.0 + 1e-15)
 
 
-def ratio_below(head: RatioHead, level: float) -> float:
+@singledispatch
+def _excess(
+    head: MomentHead,
+    bounder: ExcessBounder,
+    mean: FloatArray | None,
+    std: Std,
+    shape: tuple[int, int],
+) -> FloatArray:
+    """Return E (V, B); infinite for heads that nothing is known of."""
+    return np.full(shape, np.inf)
+
+
+@_excess.register
+def _of_linear(
+    head: LinearHead,
+    bounder: ExcessBounder,
+    mean: FloatArray | None,
+    std: Std,
+    shape: tuple[int, int],
+) -> FloatArray:
+    level = bounder.level
+    total = bounder.sum(mean, std, head.mean_weight, head.std_weight, shape)
+    rest = (head.constant - level) + RELATIVE * (abs(head.constant) + abs(level))
+    return total + rest + RELATIVE * np.abs(total)
+
+
+@_excess.register
+def _of_ratio(
+    head: RatioHead,
+    bounder: ExcessBounder,
+    mean: FloatArray | None,
+    std: Std,
+    shape: tuple[int, int],
+) -> FloatArray:
+    if not math.isfinite(bounder.ratio):
+        return np.full(shape, np.inf)
+    total = bounder.sum(mean, std, 1.0, -bounder.ratio, shape)
+    return total - head.threshold + RELATIVE * (np.abs(total) + abs(head.threshold))
+
+
+@_excess.register
+def _of_improvement(
+    head: ExpectedImprovement,
+    bounder: ExcessBounder,
+    mean: FloatArray | None,
+    std: Std,
+    shape: tuple[int, int],
+) -> FloatArray:
+    assert mean is not None
+    return bounder.improvement(head, mean, std)
+
+
+@_excess.register
+def _of_augmented(
+    head: AugmentedEI,
+    bounder: ExcessBounder,
+    mean: FloatArray | None,
+    std: Std,
+    shape: tuple[int, int],
+) -> FloatArray:
+    assert mean is not None
+    if bounder.level <= 0.0:
+        return np.full(shape, np.inf)
+    return bounder.augmented(head, mean, std)
+
+
+@_excess.register
+def _of_quantile(
+    head: QuantileImprovement,
+    bounder: ExcessBounder,
+    mean: FloatArray | None,
+    std: Std,
+    shape: tuple[int, int],
+) -> FloatArray:
+    assert mean is not None
+    if bounder.level <= 0.0:
+        return np.full(shape, np.inf)
+    return bounder.quantile(head, mean, std)
+
+
+@singledispatch
+def ratio_below(head: MomentHead, level: float) -> float:
     """Return a t whose score is not above a level, close to the largest; infinite or NaN if none.
 
     Nothing exceeds the level where mean - threshold <= t std.
     """
+    return math.nan
+
+
+@ratio_below.register
+def _of_any_ratio(head: RatioHead, level: float) -> float:
+    t = head.ratio_at_level(level)
+    return math.nan if math.isfinite(t) else t
+
+
+@ratio_below.register(ProbabilityOfImprovement)
+@ratio_below.register(LogProbability)
+def _of_probability(head: RatioHead, level: float) -> float:
+    t = head.ratio_at_level(level)
+    return t - QUANTILE_ERROR * (1.0 + abs(t)) if math.isfinite(t) else t
+
+
+@ratio_below.register
+def _of_entropy(head: MaxValueEntropy, level: float) -> float:
     t = head.ratio_at_level(level)
     if not math.isfinite(t):
         return t
-    if isinstance(head, ProbabilityOfImprovement | LogProbability):
-        return t - QUANTILE_ERROR * (1.0 + abs(t))
-    if isinstance(head, MaxValueEntropy):
-        of_ratio = MaxValueEntropy(0.0)
-        for doubling in range(RATIO_STEPS):
-            lowered = t - 2.0**-53 * (2.0**doubling - 1.0) * (1.0 + abs(t))
-            if float(of_ratio.score(lowered, 1.0)) * (1.0 + SCORE_ERROR) <= level:
-                return lowered
+    of_ratio = MaxValueEntropy(0.0)
+    for doubling in range(RATIO_STEPS):
+        lowered = t - 2.0**-53 * (2.0**doubling - 1.0) * (1.0 + abs(t))
+        if float(of_ratio.score(lowered, 1.0)) * (1.0 + SCORE_ERROR) <= level:
+            return lowered
     return math.nan
 
 

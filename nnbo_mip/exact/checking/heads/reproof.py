@@ -29,9 +29,6 @@ from nnbo_mip.exact.search.monitor import REPORT_INTERVAL
 from nnbo_mip.exact.search.problem import Problem
 from nnbo_mip.exact.search.result import Proof
 from nnbo_mip.network.graph.graph import Network
-from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
-from nnbo_mip.scores.functions.entropy import CEILING, MaxValueEntropy
-from nnbo_mip.scores.functions.probability import LogProbability, ProbabilityOfImprovement
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.space.domain import Domain
 
@@ -89,7 +86,7 @@ def reprove_head(
     higher = counterexample(claim.objective, claim.domain, scores, claim.level, points)
     if higher is not None:
         return claim.refuted_by(higher)
-    if claim.level >= _largest_possible(claim.objective):
+    if claim.level >= claim.objective.head.largest_score:
         return "confirmed", f"{claim.sentence}: no score of this head is larger."
     remaining = max(0.0, deadline - time.perf_counter())
     x = points[0] if len(points) else None
@@ -156,17 +153,6 @@ def _reprove_emptiness(
     return reprove(
         problem, claim.level, 1.0, None, claim.claimant, deadline, seed, callback, claim.rigorous
     )
-
-
-def _largest_possible(objective: Objective) -> float:
-    head = objective.head
-    if isinstance(head, ProbabilityOfImprovement):
-        return 1.0
-    if isinstance(head, EmpiricalImprovement):
-        return 1.0 if head.kind == "pi" else math.inf
-    if isinstance(head, LogProbability):
-        return 0.0
-    return CEILING * (1.0 + 1e-12) if isinstance(head, MaxValueEntropy) else math.inf
 
 
 def _unknown(objective: Objective) -> str:

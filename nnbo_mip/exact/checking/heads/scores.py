@@ -20,7 +20,6 @@ from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.functions.noisy import QuantileImprovement
-from nnbo_mip.scores.functions.probability import LogProbability
 
 SCORE_ERROR = 1e-11
 """Relative error of every head's float64 score, and absolute one of logarithms; generously."""
@@ -170,11 +169,8 @@ def _error(head: MomentHead, score: FloatArray, mean: FloatArray, std: FloatArra
         sizes = np.abs(head.mean_weight * mean) + np.abs(head.std_weight * std)
         return 4.0 * RELATIVE * (sizes + abs(head.constant))
     size = np.where(np.isfinite(score), np.abs(score), 0.0)
-    is_log = isinstance(head, LogProbability) or (
-        isinstance(head, ExpectedImprovement) and head.log
-    )
     # Of scores that are not logarithms nothing is left to refute where they underflow.
-    return SCORE_ERROR * (size + 1.0) if is_log else SCORE_ERROR * size + 1e-300
+    return SCORE_ERROR * (size + 1.0) if head.is_logarithm else SCORE_ERROR * size + 1e-300
 
 
 class MemberScore(NetworkScore):

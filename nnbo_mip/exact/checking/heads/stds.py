@@ -20,7 +20,7 @@ of the first line, and at least its own tangent (2 v . R psi - |v|^2) / unit.
 from __future__ import annotations
 
 import abc
-from functools import cached_property
+from functools import cached_property, singledispatch
 
 import numpy as np
 
@@ -89,21 +89,34 @@ class StdBounder(abc.ABC):
         """Bound the std over boxes."""
 
 
+@singledispatch
 def std_bounder(readout: Readout) -> StdBounder | None:
     """Return what bounds the std of a readout; None where its kind or numbers are unknown."""
-    if isinstance(readout, PlainReadout):
-        return CurveBounder(readout.network, "std", None)
-    if isinstance(readout, SmoothReadout):
-        fits = readout.l_max > 0.0 and readout.factor >= 0.0 and readout.l_min >= 0.0
-        return CurveBounder(readout.network, "relu_raw", readout) if fits else None
-    if isinstance(readout, MembersReadout):
-        count = len(readout.names)
-        root = (np.eye(count) - 1.0 / count) / np.sqrt(count)
-        unit = readout.variance_unit if readout.spread == "variance" else None
-        return LengthBounder(readout.network, readout.names, root, readout.noise, unit)
-    if isinstance(readout, QuadraticReadout):
-        return LengthBounder(readout.network, readout.names, readout.root, readout.noise, None)
     return None
+
+
+@std_bounder.register
+def _of_plain(readout: PlainReadout) -> StdBounder | None:
+    return CurveBounder(readout.network, "std", None)
+
+
+@std_bounder.register
+def _of_smooth(readout: SmoothReadout) -> StdBounder | None:
+    fits = readout.l_max > 0.0 and readout.factor >= 0.0 and readout.l_min >= 0.0
+    return CurveBounder(readout.network, "relu_raw", readout) if fits else None
+
+
+@std_bounder.register
+def _of_members(readout: MembersReadout) -> StdBounder | None:
+    count = len(readout.names)
+    root = (np.eye(count) - 1.0 / count) / np.sqrt(count)
+    unit = readout.variance_unit if readout.spread == "variance" else None
+    return LengthBounder(readout.network, readout.names, root, readout.noise, unit)
+
+
+@std_bounder.register
+def _of_features(readout: QuadraticReadout) -> StdBounder | None:
+    return LengthBounder(readout.network, readout.names, readout.root, readout.noise, None)
 
 
 def with_positive_part(network: Network, output: str) -> Network:

@@ -15,9 +15,9 @@ import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.bounds.compiled_relaxation import CompiledRelaxer
+from nnbo_mip.exact.bounds.planes import UNREACHABLE, Conditions, conditions
 from nnbo_mip.exact.bounds.relaxation import Planes
 from nnbo_mip.exact.bounds.row_relaxation import Rows
-from nnbo_mip.exact.scores.conditions import UNREACHABLE, Conditions, conditions
 from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, gamma, rounding_model, shares_above
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.graph import Network

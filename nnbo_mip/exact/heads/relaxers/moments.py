@@ -7,14 +7,12 @@ from itertools import pairwise
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.exact.bounds.planes import Conditions, conditions
 from nnbo_mip.exact.bounds.row_relaxation import Rows
 from nnbo_mip.exact.heads.relaxers.spreads import SpreadRelaxer
-from nnbo_mip.exact.scores.conditions import Conditions, conditions
 from nnbo_mip.exact.scores.level_lines import LevelLines, level_lines
-from nnbo_mip.scores.base.abstract import MomentHead, RatioHead
-from nnbo_mip.scores.functions.improvement import ExpectedImprovement
+from nnbo_mip.scores.base.abstract import MomentHead, Shape
 from nnbo_mip.scores.functions.linear import LinearHead
-from nnbo_mip.scores.functions.probability import LogProbability
 from nnbo_mip.scores.logarithms import LEAST_LOG
 
 SCORE_ERROR = 1e-11
@@ -74,7 +72,7 @@ def scores_below(
     """
     if isinstance(head, LinearHead):
         return most + head.constant + SCORE_ERROR * 1e-4 * (np.abs(most) + abs(head.constant))
-    if isinstance(head, ExpectedImprovement | RatioHead):
+    if head.shape in (Shape.CONVEX, Shape.RATIO):
         # Quasi-convex along the line: largest at one of its ends.
         ends = [(low, low), (high, high)]
     else:
@@ -87,7 +85,7 @@ def scores_below(
     if head.is_logarithm:
         score = np.maximum(score, LEAST_LOG)  # as the values that are searched
     score = score + SCORE_ERROR * (np.abs(score) + 1.0)
-    return np.minimum(score, 0.0) if isinstance(head, LogProbability) else score
+    return np.minimum(score, head.largest_score) if head.is_logarithm else score
 
 
 def _score_between(

@@ -18,11 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.arrays import FloatArray, blocks
 from nnbo_mip.surrogates.ensembles.stack import Stack
-
-BLOCK = 1 << 22
-"""Numbers that one block of points takes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +86,8 @@ class Linearization:
     def tangent(self, points: FloatArray, direction: FloatArray) -> Tangent:
         """Return f and its tangent at points (n, d), in one direction (P,) or (n, P)."""
         size = max(w.shape[1] * (w.shape[2] + 1) for w in self.stack.weights)
-        step = max(1, BLOCK // (size + 4 * self.stack.n_inputs * size))
         parts = []
-        for start in range(0, max(1, len(points)), step):
-            rows = slice(start, start + step)
+        for rows in blocks(len(points), 2 * (size + 4 * self.stack.n_inputs * size)):
             own = direction if direction.ndim == 1 else direction[rows]
             parts.append(self._tangent(points[rows], own))
         return Tangent(*(np.concatenate(column) for column in zip(*parts, strict=True)))

@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logit, logsumexp, ndtr, ndtri
 
-from nnbo_mip.core.arrays import Array, FloatArray
+from nnbo_mip.core.arrays import Array, FloatArray, blocks
 from nnbo_mip.surrogates.base.abstract import Capability
 from nnbo_mip.surrogates.ratios.estimators.odds import Odds
 from nnbo_mip.surrogates.ratios.estimators.svm_odds import SMOOTH_ODDS
@@ -43,9 +43,6 @@ RULES = ("neighbours", "scott")
 
 LEAST_MASS = 1e-3
 """Of a Gaussian within the box, for centers outside of it."""
-
-BLOCK = 1 << 21
-"""Numbers that one block of points takes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,8 +105,7 @@ class Parzen:
         return points
 
     def _blocks(self, points: FloatArray) -> list[FloatArray]:
-        step = max(1, BLOCK // max(1, self.centers.size))
-        return [points[start : start + step] for start in range(0, max(1, len(points)), step)]
+        return [points[rows] for rows in blocks(len(points), 4 * self.centers.size)]
 
     def _terms(self, points: FloatArray) -> FloatArray:
         """Return the logarithms (n, 1 + centers) of the components, with their weights."""

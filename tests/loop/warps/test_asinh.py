@@ -11,10 +11,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import nnbo_mip as nm
-import nnbo_mip.loop.warps.asinh_warp as asinh_warp
+import nnbo_mip.loop.warps.asinh as asinh
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError
-from nnbo_mip.loop.warps.asinh_warp import Asinh
+from nnbo_mip.loop.warps.asinh import Asinh
 from nnbo_mip.loop.warps.warping import warp_of
 
 numbers = st.lists(st.floats(-1e12, 1e12, allow_subnormal=False), min_size=1, max_size=40)
@@ -22,7 +22,7 @@ shares = st.sampled_from((0.05, 0.2, 0.35, 0.5, 0.8, 1.0))
 
 
 def test_the_example() -> None:
-    assert doctest.testmod(asinh_warp).failed == 0
+    assert doctest.testmod(asinh).failed == 0
 
 
 def test_by_hand() -> None:

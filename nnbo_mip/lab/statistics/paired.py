@@ -1,9 +1,10 @@
-r"""What is said of samples of regrets.
+r"""What is said of two methods that have the same seeds: paired differences of regrets.
 
     regret after k evaluations  = min of the first k values - optimum, not below 0
     log10 regret                = log10(max(regret, 1e-9))
 
-Intervals are those of `nnbo_mip.lab.statistics.intervals`.
+Intervals and p-values are those of `nnbo_mip.lab.statistics.intervals`. A difference is whole where
+all four intervals are on the same side of 0; its p-value is the largest of the four.
 """
 
 from __future__ import annotations
@@ -15,7 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.lab.statistics.intervals import Interval, interval_of, t_interval_of
+from nnbo_mip.lab.statistics.intervals import (
+    Interval,
+    interval_of,
+    p_of,
+    t_interval_of,
+    t_p_of,
+)
 
 FLOOR = 1e-9
 """Below which regrets count as the same in log10: constants of optima are not better known."""
@@ -54,6 +61,8 @@ class Difference:
         Of the regrets themselves, bootstrapped and of Student.
     log, log_t : Interval
         Of their logarithms.
+    p : float
+        The largest two-sided p-value of the four; 1 where they are not on one side of 0.
     """
 
     seeds: int
@@ -61,6 +70,7 @@ class Difference:
     regret_t: Interval
     log: Interval
     log_t: Interval
+    p: float
 
     @classmethod
     def of(cls, regret: FloatArray, rival: FloatArray) -> Difference:
@@ -72,6 +82,7 @@ class Difference:
             t_interval_of(plain),
             interval_of(logs),
             t_interval_of(logs),
+            _largest_p(plain, logs),
         )
 
     @property
@@ -90,3 +101,9 @@ class Difference:
     def is_wholly_worse(self) -> bool:
         """Whether one of the intervals is all above 0."""
         return any(interval.is_above_zero for interval in self.intervals.values())
+
+
+def _largest_p(plain: FloatArray, logs: FloatArray) -> float:
+    if len(plain) < 2 or float(np.mean(plain)) * float(np.mean(logs)) <= 0.0:
+        return 1.0
+    return max(test(values) for values in (plain, logs) for test in (p_of, t_p_of))

@@ -7,7 +7,8 @@ lies,
 
 which is y_i to first order where the gap y* - y_i is much smaller than s, and y* - s log(2 gap / s)
 where it is much larger. As good values gather about the optimum s shrinks with their gaps. Beyond
-y* nothing changes, v = y, so improvements keep their units.
+y* nothing changes, v = y, so improvements keep their units. Where values are noisy, s is at least
+four deviations: gaps that noise makes are not stretched beside those that the function makes.
 
 >>> from nnbo_mip.loop.warps.warping import warp_of
 >>> warped = warp_of("asinh:share=0.5").learn([-1e6, -40.0, 1.0, 2.0, 3.0])
@@ -28,6 +29,9 @@ import numpy.typing as npt
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.checks import check_number
 from nnbo_mip.loop.warps.warping import LARGEST, Warp, Warped, as_floats
+
+NOISES = 4.0
+"""Deviations of a value below which no gap is bent much."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,7 @@ class Asinh(Warp):
         """Refuse a share that is none."""
         check_number("share", self.share, above=0.0, below=np.nextafter(1.0, 2.0))
 
-    def learn(self, y: npt.ArrayLike) -> Warped:
+    def learn(self, y: npt.ArrayLike, noise: float = 0.0) -> Warped:
         """Return the warped values."""
         told = np.array(y, dtype=np.float64)
         if not len(told):
@@ -60,7 +64,7 @@ class Asinh(Warp):
         best = float(told.max())
         # Halves, as the difference of the largest numbers is not finite.
         half_gaps = 0.5 * best - 0.5 * told
-        half_width = float(np.quantile(half_gaps, self.share))
+        half_width = max(float(np.quantile(half_gaps, self.share)), 0.5 * NOISES * noise)
         if not half_width > 0.0:
             return Warped(told, as_floats, as_floats)
 

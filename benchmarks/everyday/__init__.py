@@ -1,0 +1,1 @@
+"""What a user gets who chooses nothing: noise, mixed spaces, smooth physics, short runs."""
