@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 import threading
 import warnings
 from collections.abc import Callable, Mapping
@@ -25,19 +23,18 @@ from nnbo_mip.core.progress import ProgressCallback, ProgressOption, reporting
 from nnbo_mip.core.terms import Direction
 from nnbo_mip.loop.evaluation import Objective
 from nnbo_mip.loop.optimize_result import OptimizeResult
-from nnbo_mip.loop.record.events import Event, forgotten
+from nnbo_mip.loop.record.events import forgotten
 from nnbo_mip.loop.record.journal import Journal
 from nnbo_mip.loop.record.ledger import Ledger
 from nnbo_mip.loop.record.observation import Observation
-from nnbo_mip.loop.record.serialization import point_out
 from nnbo_mip.loop.record.state import State
 from nnbo_mip.loop.record.suggestion import Suggestion
-from nnbo_mip.loop.record.telling import pending_key, tellings
+from nnbo_mip.loop.record.telling import pending_key, tellings, tellings_of_table
 from nnbo_mip.loop.record.workers import Worker
 from nnbo_mip.loop.settings.provenance import provenance
-from nnbo_mip.loop.settings.settings import CHANGEABLE, DOORS, Settings
+from nnbo_mip.loop.settings.settings import OPENED_WITH, Settings
 from nnbo_mip.loop.step.ask_policy import AskPolicy
-from nnbo_mip.loop.step.doubts import DOUBTS
+from nnbo_mip.loop.step.doubts import doubt_in
 from nnbo_mip.loop.step.recommending import Recommendation, recommended
 from nnbo_mip.loop.step.rehearsal import rehearse, rehearse_maximizer
 from nnbo_mip.loop.tables.tables import read_table
@@ -49,9 +46,6 @@ PENDING = ("again", "keep")
 
 MOST_THOUGHTS = 3
 """How often an ask is thought over because others asked meanwhile; then theirs is only avoided."""
-
-_OWN = ("_one_asks", "_asking")
-"""What a copy of an optimizer has of its own."""
 
 
 class BayesianOptimizer:
@@ -186,11 +180,10 @@ class BayesianOptimizer:
             option objects that the journal could not hold, such as ``surrogate=…``.
         """
         check_choice("pending", pending, PENDING)
-        known = (*DOORS, *(name for name in CHANGEABLE if name not in DOORS))
-        unknown = sorted(set(options) - set(known))
+        unknown = sorted(set(options) - set(OPENED_WITH))
         if unknown:
             raise InputError(
-                f"open takes the options {', '.join(known)}; got {unknown[0]!r}; drop it."
+                f"open takes the options {', '.join(OPENED_WITH)}; got {unknown[0]!r}; drop it."
             )
         journal = Journal.open(path)
         meta = journal.meta()
@@ -220,7 +213,8 @@ class BayesianOptimizer:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is copied; a copy shares the journal as another process does."""
-        return {name: value for name, value in vars(self).items() if name not in _OWN}
+        own = ("_one_asks", "_asking")
+        return {name: value for name, value in vars(self).items() if name not in own}
 
     def __setstate__(self, held: Mapping[str, Any]) -> None:
         """Take what `__getstate__` returned; what was kept between asks is computed again."""
@@ -270,9 +264,7 @@ class BayesianOptimizer:
 
         Where values are noisy it is the luckiest one; see `recommend`.
         """
-        sign = self._settings.sign
-        values = [(sign * told.y, -told.number) for told in self.history if told.y is not None]
-        return self.history[-max(values)[1]] if values else None
+        return self._ledger.state.best(self._settings.sign)
 
     def recommend(self) -> Recommendation | None:
         """Return the point to take: `best`, or where values are noisy that of the best mean.
@@ -364,7 +356,7 @@ class BayesianOptimizer:
         same again until then does not count twice. `save` makes a new journal where the old one
         was lost.
         """
-        self._take_notice()
+        self._ledger.notice()
         self._ledger.add(tellings(self._ledger.state, x, y, failed, noise, reason))
 
     def tell_table(
@@ -379,18 +371,15 @@ class BayesianOptimizer:
             data frame, a dict of columns, or a pair (X, y).
         """
         past = read_table(table, self.space, value, noise, outside)
-        self._take_notice()
-        if not len(past):
-            return 0
-        noises = [None if math.isnan(one) else one for one in past.noise.tolist()]
-        # All at once, so that no two rows answer one pending point.
-        events = tellings(self._ledger.state, past.x, past.y.tolist(), False, noises, "")
-        self._ledger.add(events)
+        self._ledger.notice()
+        events = tellings_of_table(self._ledger.state, past)
+        if events:
+            self._ledger.add(events)
         return len(events)
 
     def forget(self, x: object) -> None:
         """Drop a pending point, or suggestion, that will never be told."""
-        self._take_notice()
+        self._ledger.notice()
         self._ledger.add([forgotten(pending_key(self._ledger.state, x))])
 
     def ask_again(self) -> None:
@@ -445,42 +434,29 @@ class BayesianOptimizer:
     def ask_within(
         self, n_evals: int, worker: Worker, progress: ProgressOption = None
     ) -> Suggestion | Literal["wait", "exhausted"]:
-        """Return the next point of a run by several workers; this is what `run` asks with.
+        """Return the next of `n_evals` points of all workers; this is what `run` asks with.
 
-        Parameters
-        ----------
-        n_evals : int
-            Evaluations of all workers. ``wait`` says that others are at all that are left, or
-            that one is thinking of its point.
-        worker : Worker
-            Who is going to evaluate it.
-        progress : callable, bool or "live", optional
-            As in `ask`.
-
-        Notes
-        -----
-        ``exhausted`` says that every point of a finite space is known. None is then asked again,
-        unless noise was told or with ``escape=None``.
+        ``wait``: others are at all that are left, or one thinks. ``exhausted``: every point of a
+        finite space is known, and none is wanted again, as it is with told noise or without escape.
         """
         with self._one_asks, reporting(progress, 1.0) as callback:
+            exhausted = self._asking.is_exhausted
             try:
                 turn, key = self._ledger.claim(worker.key, self._again, n_evals)
             except JournalError:  # there is none, or none that could be written
-                if not self._again and self._asking.is_exhausted(self._ledger.state):
-                    return "exhausted"
-                return self._ask(callback)
+                is_over = not self._again and exhausted(self._ledger.state)
+                return "exhausted" if is_over else self._ask(callback)
             if turn == "wait":
                 return turn
-            if turn == "evaluate":
-                self._again = [other for other in self._again if other != key]
-                self._asked_here.add(key)
-                return self._ledger.state.suggestions[key]
-            if self._asking.is_exhausted(self._ledger.state):
-                return "exhausted"
-            return self._thought(callback, worker.key)
+            if turn == "think":
+                is_over = exhausted(self._ledger.state)
+                return "exhausted" if is_over else self._thought(callback, worker.key)
+            self._again = [other for other in self._again if other != key]
+            self._asked_here.add(key)
+            return self._ledger.state.suggestions[key]
 
     def _ask(self, callback: ProgressCallback | None) -> Suggestion:
-        unread = self._take_notice()
+        unread = self._ledger.notice()
         if unread is not None:
             warnings.warn(
                 f"other processes' events are not known: {unread}", JournalWarning, stacklevel=3
@@ -493,12 +469,13 @@ class BayesianOptimizer:
 
     def _thought(self, callback: ProgressCallback | None, worker: str | None = None) -> Suggestion:
         """Return a new point; where others asked meanwhile, one that takes theirs into account."""
-        event: Event | None = None
-        for thoughts in itertools.count(1):
+        event, thoughts = None, 0
+        while True:
             state = self._ledger.state
-            if event is None or thoughts <= MOST_THOUGHTS or _is_pending(event, state):
+            if event is None or thoughts < MOST_THOUGHTS or state.pends(event):
                 event, proposal = self._asking.next(state, callback)
                 event = replace(event, content={**event.content, "worker": worker})
+                thoughts += 1
             self._asked_here.add(event.key)
             try:
                 if not self._ledger.add_ask(event, based_on=state, by=worker):
@@ -508,32 +485,12 @@ class BayesianOptimizer:
                     f"a suggestion is not in the journal yet: {error}", JournalWarning, stacklevel=4
                 )
             suggestion = self._ledger.state.suggestions[event.key]
-            self._warn_once(suggestion.message)
+            if not self._has_warned and (said := doubt_in(suggestion.message)):
+                self._has_warned = True  # once a run
+                warnings.warn(said, ModelWarning, stacklevel=4)
             return replace(suggestion, proposal=proposal)
-        raise AssertionError("counting never ends")
-
-    def _warn_once(self, message: str) -> None:
-        """Warn of the first choice of a model that means little."""
-        said = next((doubt for doubt in DOUBTS if doubt in message), "")
-        if said and not self._has_warned:
-            self._has_warned = True
-            warnings.warn(said, ModelWarning, stacklevel=4)
-
-    def _take_notice(self) -> JournalError | None:
-        """Take notice of what other processes wrote; return why that could not be read."""
-        try:
-            self._ledger.refresh()
-        except JournalError as error:
-            return error
-        return None
 
     def __repr__(self) -> str:
         best = self.best
         shown = "no value yet" if best is None else f"best y = {best.y!r}"
         return f"BayesianOptimizer({len(self.history)} told, {len(self.pending)} pending, {shown})"
-
-
-def _is_pending(event: Event, state: State) -> bool:
-    """Whether the point of an ask is one that is pending."""
-    x = event.content["suggestion"]["x"]
-    return any(point_out(state.suggestions[key].x) == x for key in state.pending)

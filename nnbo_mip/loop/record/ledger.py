@@ -84,6 +84,14 @@ class Ledger:
             if self.journal is not None:
                 self._take(*self.journal.read(self._written[1]))
 
+    def notice(self) -> JournalError | None:
+        """Fold what other processes wrote; return why that cannot be known."""
+        try:
+            self.refresh()
+        except JournalError as error:
+            return error
+        return None
+
     def add(self, events: Sequence[Event]) -> None:
         """Let events happen; JournalError if they could not be written, and wait.
 

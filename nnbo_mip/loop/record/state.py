@@ -14,7 +14,7 @@ from nnbo_mip.core.errors import FileFormatError
 from nnbo_mip.core.rebuilt import Rebuilt
 from nnbo_mip.loop.record.events import Event
 from nnbo_mip.loop.record.observation import Observation
-from nnbo_mip.loop.record.serialization import point_in
+from nnbo_mip.loop.record.serialization import point_in, point_out
 from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.space.embedded.embedded_space import EmbeddedSpace, SearchSpace
 from nnbo_mip.space.space import Space
@@ -123,6 +123,16 @@ class State(Rebuilt):
         for event in events:
             draft.add(event)
         return draft.finished()
+
+    def best(self, sign: float) -> Observation | None:
+        """Return the first observation whose value times a sign is the largest, if there is one."""
+        told = [one for one in self.observations if one.y is not None]
+        return max(told, key=lambda one: sign * (one.y or 0.0), default=None)
+
+    def pends(self, ask: Event) -> bool:
+        """Whether the point of an ask is one that is pending."""
+        x = ask.content["suggestion"]["x"]
+        return any(point_out(self.suggestions[key].x) == x for key in self.pending)
 
     def seen(self) -> FloatArray:
         """Return all points that were told or are pending (n, e), where models see them."""

@@ -16,6 +16,7 @@ from nnbo_mip.loop.record.observation import as_value
 from nnbo_mip.loop.record.serialization import as_reason, point_out, shown
 from nnbo_mip.loop.record.state import State
 from nnbo_mip.loop.record.suggestion import Suggestion
+from nnbo_mip.loop.tables.tables import Table
 from nnbo_mip.space.abstract import NumericDimension
 from nnbo_mip.space.points import plain
 from nnbo_mip.space.same_point import allowed_differences, allowed_part, part_apart
@@ -58,6 +59,14 @@ def tellings(
         z = _embedded(state, point, place, answers)
         events.append(told(point_out(point), number, why, spread, answers, z))
     return events
+
+
+def tellings_of_table(state: State, past: Table) -> list[Event]:
+    """Return the events of past observations, all at once: no two rows answer one pending point."""
+    if not len(past):
+        return []
+    noises = [None if math.isnan(one) else one for one in past.noise.tolist()]
+    return tellings(state, past.x, past.y.tolist(), False, noises, "")
 
 
 def pending_key(state: State, x: object) -> str:

@@ -66,6 +66,9 @@ DOORS: Mapping[str, Callable[[Any], object]] = MappingProxyType(
 CHANGEABLE = ("maximizer", "gap", "time_limit")
 """What may be others when a run goes on: how points are looked for, not what is looked for."""
 
+OPENED_WITH = (*DOORS, *(name for name in CHANGEABLE if name not in DOORS))
+"""Options that may be passed when a run is opened."""
+
 
 @dataclass(frozen=True, eq=False)
 class Settings(Rebuilt):

@@ -32,6 +32,11 @@ ONLY_CORNERS = (
 DOUBTS = (NOTHING_LEFT, ONLY_CORNERS)
 
 
+def doubt_in(message: str) -> str:
+    """Return the first of `DOUBTS` that a suggestion's message holds; empty without one."""
+    return next((doubt for doubt in DOUBTS if doubt in message), "")
+
+
 def is_negligible(target: Target, place: FloatArray, y: FloatArray) -> bool:
     """Whether the score of the point that was chosen is as good as zero.
 
