@@ -285,7 +285,7 @@ def test_rigorous_bounds_hold_to_the_last_digits(method: str, seed: int) -> None
 
 @pytest.mark.parametrize("ascends", [True, False])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_phase_search_loses_no_point_among_many_traps(ascends: bool, seed: int) -> None:
+def test_a_phase_search_loses_no_point_among_many_exclusions(ascends: bool, seed: int) -> None:
     rng = np.random.default_rng(seed)
     problem = Problem(random_network(rng, 3, (10, 8)), Domain(-np.ones(3), np.ones(3)))
     first = nm.certify(problem.network, problem.domain, method="boxes")
