@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.loop.step.test_sample import observed
+from tests.loop.step.test_training_set import observed
 
 import nnbo_mip as nm
 from nnbo_mip.core.errors import ModelWarning
