@@ -513,7 +513,12 @@ class BayesianOptimizer:
         raise AssertionError("counting never ends")
 
     def _warn_once(self, message: str) -> None:
-        """Warn of the first choice of a model that means little."""
+        """Warn of the first choice of a model that means little.
+
+        In a finite space little is expected of the last points, and nobody is warned.
+        """
+        if all(grid is not None for grid in self._settings.search.model().grids):
+            return
         said = next((doubt for doubt in DOUBTS if doubt in message), "")
         if said and not self._has_warned:
             self._has_warned = True
