@@ -485,7 +485,10 @@ class BayesianOptimizer:
                     f"a suggestion is not in the journal yet: {error}", JournalWarning, stacklevel=4
                 )
             suggestion = self._ledger.state.suggestions[event.key]
-            if not self._has_warned and (said := doubt_in(suggestion.message)):
+            # The last points of a finite space promise little, and nobody is warned.
+            is_finite = all(grid is not None for grid in self._settings.search.model().grids)
+            said = "" if is_finite or self._has_warned else doubt_in(suggestion.message)
+            if said:
                 self._has_warned = True  # once a run
                 warnings.warn(said, ModelWarning, stacklevel=4)
             return replace(suggestion, proposal=proposal)
