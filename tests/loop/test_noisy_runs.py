@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.loop.step.test_training_set import observed
 
 import nnbo_mip as nm
 from nnbo_mip.core.errors import ModelWarning
@@ -20,6 +19,7 @@ from nnbo_mip.loop.step.doubts import N_CORNERS, NOTHING_LEFT, ONLY_CORNERS, are
 from nnbo_mip.loop.step.training_set import TrainingSet
 from nnbo_mip.loop.warps.warping import warp_of
 from tests.loop.runs import BOX, bowl, figures, optimizer
+from tests.loop.step.test_training_set import observed
 
 GP: dict[str, Any] = {"surrogate": "gp", "maximizer": "lbfgs:weak"}
 
