@@ -20,6 +20,8 @@ BUILT_IN = {
     errors.JournalWarning: UserWarning,
     errors.EvaluationWarning: UserWarning,
     errors.UncertifiedWarning: UserWarning,
+    errors.ModelWarning: UserWarning,
+    errors.MethodError: RuntimeError,
 }
 
 

@@ -115,13 +115,14 @@ def test_a_check_shows_a_line_in_the_shell(
 ) -> None:
     from typer.testing import CliRunner
 
-    from nnbo_mip.cli import app as cli_app
+    from nnbo_mip.cli import check as command
+    from nnbo_mip.cli.app import app
 
     tent().save(tmp_path / "tent.npz")
     nm.certify(tent(), [(1.0, 7.0)]).certificate.save(tmp_path / "claim.json")
-    monkeypatch.setattr(cli_app, "progress_shown", lambda: True)
+    monkeypatch.setattr(command, "progress_shown", lambda: True)
     run = CliRunner().invoke(
-        cli_app.app, ["check", str(tmp_path / "claim.json"), str(tmp_path / "tent.npz")]
+        app, ["check", str(tmp_path / "claim.json"), str(tmp_path / "tent.npz")]
     )
     assert run.exit_code == 0
     assert "check by boxes" in run.stderr

@@ -135,7 +135,7 @@ def test_misses_lie_above_a_line_where_something_is_certified(
 
 
 def test_all_may_have_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    refused = Comparison("ucb", -math.inf, math.inf, False, (row("mip", -math.inf),))
+    refused = Comparison("ucb", False, -math.inf, math.inf, False, (row("mip", -math.inf),))
     drawn = panels(monkeypatch, refused)
     assert not drawn["distances"].get_lines()
     assert [text.get_text() for text in drawn["values"].texts] == ["refused"]

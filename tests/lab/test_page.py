@@ -16,7 +16,7 @@ from nnbo_mip.lab.run.unit_run import run_unit
 from nnbo_mip.lab.store.schema import TABLES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "lab.md").read_text(encoding="utf-8")
-EXAMPLE, OTHERS, SPACE = re.findall(r"```toml\n(.*?)```", PAGE, flags=re.DOTALL)
+EXAMPLE, OTHERS, OWN_STARTS, SPACE = re.findall(r"```toml\n(.*?)```", PAGE, flags=re.DOTALL)
 CLIMBER = next(
     text for text in re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL) if "Climber" in text
 )
@@ -28,6 +28,13 @@ def test_the_example_is_planned() -> None:
     assert len(methods) == 2 * 3 * 2 + 1 + 2
     assert "pure GP" in methods
     assert len(plan) == len(methods) * 2 * 10
+
+
+def test_the_example_of_own_starts_is_planned() -> None:
+    ours = OWN_STARTS[: OWN_STARTS.index("[[methods]]\npeer")]  # its peers need packages
+    plan = planned(ours, "lab.md", "lab")
+    assert {one.method for one in plan} == {"default", "five starts", "random"}
+    assert len(plan) == 3 * 2 * 10
 
 
 def test_the_space_is_read(tmp_path: Path) -> None:

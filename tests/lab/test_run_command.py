@@ -204,8 +204,8 @@ def test_exports_hold_every_digit(folder: Path) -> None:
     result = CliRunner().invoke(app, ["export", "made.db", "--out", "tables"])
     assert result.exit_code == 0
     lines = Path("tables/observations.csv").read_text().splitlines()
-    assert lines[0] == "problem,method,instance,unit,number,y,truth,seconds,best,regret,x"
-    assert lines[2] == 'branin,nomu,0,1,1,1.1,1.1,0.125,0.1,0.1,"[1.0, -1.0]"'
+    assert lines[0] == "problem,method,instance,unit,number,y,truth,seconds,reported,best,regret,x"
+    assert lines[2] == 'branin,nomu,0,1,1,1.1,1.1,0.125,,0.1,0.1,"[1.0, -1.0]"'
     assert len(lines) == 1 + 2 * 2 * 5
     units = Path("tables/units.csv").read_text().splitlines()
     assert units[1].startswith("1,0,branin,nomu,nomu,ucb,auto,,,")  # no budget is an empty cell

@@ -12,6 +12,7 @@ from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.heads.attack import high_points
 from nnbo_mip.exact.checking.heads.reproof import HeadClaim, reprove_head
 from nnbo_mip.exact.checking.reproof import Outcome
+from nnbo_mip.exact.search.result import Proof
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.posteriors.process import ProcessPosterior
 from nnbo_mip.space.domain import Domain
@@ -36,7 +37,7 @@ class ProcessCase:
 
     def judged(self, level: float, seconds: float = 20.0) -> Outcome:
         """Try to prove that no score is above a level."""
-        claim = HeadClaim(self.objective, self.domain, level, "nobody", None)
+        claim = HeadClaim(self.objective, self.domain, level, Proof("nobody"), None, rigorous=True)
         return reprove_head(claim, time.perf_counter() + seconds, seed=1)
 
 
