@@ -87,5 +87,6 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 def _clean_up(process: subprocess.Popen[str]) -> None:
     _end(process)
-    with process:  # closes the pipes and waits
+    # Closes the pipes and waits; what nobody reads any more cannot be written.
+    with contextlib.suppress(BrokenPipeError), process:
         pass
