@@ -182,7 +182,7 @@ def test_a_heuristic_result_claims_no_bound() -> None:
         ({"output": "another output"}, "no output of the network"),
         ({"objective_fingerprint": "0" * 64}, "another output"),
         ({"bound": math.inf, "gap": math.inf, "status": "feasible"}, "an infinite bound is none"),
-        ({"readout": {"kind": "plain"}}, "not about a head"),
+        ({"posterior": {"kind": "plain"}}, "not about a head"),
         ({"status": "feasible"}, "as close as"),
         ({"status": "heuristic"}, "kind"),
         ({"kind": "none"}, "kind"),

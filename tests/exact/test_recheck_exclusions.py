@@ -14,6 +14,7 @@ from nnbo_mip.exact.checking.recheck_phases import recheck_phases
 from nnbo_mip.exact.checking.reproof import reprove
 from nnbo_mip.exact.checking.sweep import Recheck
 from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.exact.search.result import Proof
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.space.domain import ExclusionBoxes as DomainHoles
 from nnbo_mip.testing.exact_maximum import exact_maximum
@@ -56,7 +57,8 @@ def test_a_claim_that_ignores_or_widens_exclusions_is_refuted(seed: int) -> None
     true = exact_maximum(problem.network, problem.domain).value
     if true is not None:
         level = float(true) - 1e-4 * max(1.0, abs(float(true)))
-        verdict, _ = reprove(problem, level, 1.0, None, "boxes", time.perf_counter() + SECONDS, 0)
+        deadline = time.perf_counter() + SECONDS
+        verdict, _ = reprove(problem, level, 1.0, None, Proof("boxes"), deadline, 0)
         assert verdict == "refuted"
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import count
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from scipy.stats import qmc
 
 import nnbo_mip as nm
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.clock import kept_by
 from nnbo_mip.maximizers import Proposal, Request, Target, create
 from nnbo_mip.maximizers.heuristics.search import BATCH
 from nnbo_mip.maximizers.heuristics.sobol import sobol_points
@@ -51,11 +51,11 @@ def drawn(domain: nm.Domain, n: int, looks: int = 10**9) -> FloatArray:
 
 
 @pytest.fixture
-def ticking(monkeypatch: pytest.MonkeyPatch) -> None:
+def ticking() -> Iterator[None]:
     """Let a second pass in a hundred looks at the clock."""
     ticks = count()
-    clock = SimpleNamespace(perf_counter=lambda: 0.01 * next(ticks))
-    monkeypatch.setattr("nnbo_mip.exact.search.monitor.time", clock)
+    with kept_by(lambda: 0.01 * next(ticks)):
+        yield
 
 
 def run(maximizer: str, domain: nm.Domain, **request: Any) -> Proposal:

@@ -226,7 +226,7 @@ def test_an_empty_space_is_infeasible() -> None:
 
 
 @pytest.mark.parametrize(
-    ("readout", "head"),
+    ("posterior", "head"),
     [
         (members_posterior(0, 2), EmpiricalImprovement(0.0, "pi")),
         (clip_posterior(0, 2), ExpectedImprovement(0.0)),
