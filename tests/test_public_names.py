@@ -66,6 +66,10 @@ def test_every_public_name_exists(name: str) -> None:
     assert getattr(nnbo_mip, name) is not None
 
 
+def test_every_public_name_of_scores_exists() -> None:
+    assert all(getattr(nnbo_mip.scores, name) is not None for name in dir(nnbo_mip.scores))
+
+
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="certifi"):
         nnbo_mip.certifi  # noqa: B018

@@ -166,6 +166,17 @@ def test_a_negligible_score_is_said_and_warned_of_once() -> None:
         assert NOTHING_LEFT in run.ask().message
 
 
+def test_nothing_is_said_of_a_negligible_score_in_a_region() -> None:
+    """The rest of the space may promise more, and the region's rule decides when to leave it."""
+    options = {"maximizer": "random:evaluations=100", "initial": 4, "seed": 0, "region": "trust"}
+    run = nm.BayesianOptimizer([(0.0, 1.0)], "gp", "ei:incumbent=-1e3", warp=None, **options)
+    for x in np.linspace(0.0, 1.0, 8):
+        run.tell([x], float(np.sin(5.0 * x)))
+    step = run.ask()  # a warning would be an error
+    assert step.region is not None
+    assert NOTHING_LEFT not in step.message
+
+
 def test_corners_in_a_row_are_said() -> None:
     domain = nm.Space.box([0.0, 0.0], [1.0, 1.0]).model()
     rng = np.random.default_rng(0)

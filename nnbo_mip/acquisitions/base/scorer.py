@@ -33,6 +33,13 @@ class Scorer:
     belief: Belief
     draws: tuple[Belief, ...] = ()
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.head, MomentHead | MemberHead | MixtureHead):
+            raise UnsupportedError(
+                "a head must be a MomentHead, a MemberHead or a MixtureHead; got a "
+                f"{type(self.head).__name__}; derive it from one of these."
+            )
+
     def score(self, X: npt.ArrayLike) -> FloatArray:
         """Return scores (n,) of points (n, d)."""
         points = self.belief.check_points(X)
@@ -81,9 +88,8 @@ class Scorer:
             return self.head.score(members), np.asarray(gradient)
         if isinstance(self.head, MixtureHead):
             return self._of_mixture(points, self.head)
-        if not isinstance(self.head, MomentHead):
-            raise self.head.unread()
         local, head = self.belief.differentiate(points), self.head
+        assert isinstance(head, MomentHead)  # as `__post_init__` made sure
         by_mean, by_std = head.gradient(local.mean, local.std)
         gradient = by_mean[:, None] * local.mean_gradient + by_std[:, None] * local.std_gradient
         return head.score(local.mean, local.std), gradient

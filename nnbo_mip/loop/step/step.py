@@ -240,7 +240,8 @@ class Step:
             self._gap,
         )
         doubt = ""
-        if scorer is not None:
+        # In a region little gain says nothing of the rest: the region will end, and another begin.
+        if scorer is not None and self._learned.region is None:
             place = escaped.proposal.x
             if is_negligible(Target(scorer, settings.search.model()), place, self._learned.y):
                 doubt = NOTHING_LEFT
