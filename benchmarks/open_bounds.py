@@ -24,7 +24,7 @@ import numpy as np
 from benchmarks.certify.cases import Case, load_case
 from benchmarks.certify.nets import default_folder, trained
 from benchmarks.certify.train_nets import Recipe
-from nnbo_mip.core.progress import Progress
+from nnbo_mip.core.control import Progress
 from nnbo_mip.exact.branching import phases
 from nnbo_mip.exact.methods import METHODS
 from nnbo_mip.exact.search.monitor import Monitor

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from nnbo_mip import problems as problems
     from nnbo_mip import scores as scores
     from nnbo_mip import surrogates as surrogates
+    from nnbo_mip.core.control import Progress as Progress
     from nnbo_mip.core.errors import EvaluationWarning as EvaluationWarning
     from nnbo_mip.core.errors import FileFormatError as FileFormatError
     from nnbo_mip.core.errors import InputError as InputError
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from nnbo_mip.core.errors import TrainingError as TrainingError
     from nnbo_mip.core.errors import UncertifiedWarning as UncertifiedWarning
     from nnbo_mip.core.errors import UnsupportedError as UnsupportedError
-    from nnbo_mip.core.progress import Progress as Progress
     from nnbo_mip.core.version import __version__ as __version__
     from nnbo_mip.exact.certificates.certificate import Certificate as Certificate
     from nnbo_mip.exact.certify import certify as certify

@@ -17,7 +17,7 @@ import typer
 from nnbo_mip.cli.main import INTERRUPTED
 
 if TYPE_CHECKING:
-    from nnbo_mip.core.progress import ProgressOption
+    from nnbo_mip.core.control import ProgressOption
 
 PROVEN, OPEN, BAD_INPUT, REFUSED, BROKEN = 0, 1, 2, 3, 4
 

@@ -9,8 +9,13 @@ import math
 from pathlib import Path
 
 from nnbo_mip.cli.space_file import read_space
+from nnbo_mip.core.checks import (
+    as_gap,
+    as_seed,
+    as_time_limit,
+    check_choice,
+)
 from nnbo_mip.core.errors import InputError
-from nnbo_mip.core.inputs import as_choice, as_gap, as_seed, as_time_limit
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.space.space import Space
@@ -107,7 +112,7 @@ def parse_output(network: Network, given: list[str] | None) -> str | dict[str, f
             )
         return None
     if len(given) == 1 and (given[0] in names or "=" not in given[0]):
-        return as_choice(given[0], "--output", names)
+        return check_choice("--output", given[0], names)
     weights: dict[str, float] = {}
     for entry in given:
         name, separator, weight = entry.rpartition("=")
@@ -121,5 +126,5 @@ def parse_output(network: Network, given: list[str] | None) -> str | dict[str, f
             raise InputError(
                 f"the weight of an output must be finite; got {entry!r}; write --output {name}=0.5."
             )
-        weights[as_choice(name, "--output", names)] = number
+        weights[check_choice("--output", name, names)] = number
     return weights

@@ -13,8 +13,8 @@ from nnbo_mip.acquisitions.base.catalogue import registry as acquisitions
 from nnbo_mip.cli.common import FEWEST
 from nnbo_mip.cli.space_file import read_space
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import as_direction
 from nnbo_mip.core.errors import InputError, MissingExtraError
-from nnbo_mip.core.inputs import as_direction
 from nnbo_mip.core.registry import Registry, split_at_commas
 from nnbo_mip.core.terms import Direction
 from nnbo_mip.loop.designs.spread import Sobol

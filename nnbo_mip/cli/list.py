@@ -50,11 +50,11 @@ def list_names(
     Options go behind a colon: levy:dimension=5, ucb:beta=2, lbfgs:starts=10,iterations=50.
     """
     with sentences():
-        from nnbo_mip.core.inputs import as_choice
+        from nnbo_mip.core.checks import check_choice
         from nnbo_mip.core.registry_entries import entries
 
         loading_is_done()
-        home = import_module(CATALOGUES[as_choice(what, "what is listed", CATALOGUES)])
+        home = import_module(CATALOGUES[check_choice("what is listed", what, CATALOGUES)])
         facts = getattr(home, "facts", _no_facts)
         known = [(entry, facts(entry.name)) for entry in entries(home.registry)]
         if as_json:

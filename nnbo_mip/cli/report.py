@@ -55,8 +55,8 @@ def report(
     with sentences():
         from nnbo_mip.cli.inputs import parse_count
         from nnbo_mip.cli.stages import shown_stages
+        from nnbo_mip.core.checks import check_choice
         from nnbo_mip.core.errors import InputError
-        from nnbo_mip.core.inputs import as_choice
         from nnbo_mip.lab.report.writing import write_figures, write_report
 
         loading_is_done()
@@ -65,7 +65,7 @@ def report(
             raise InputError(
                 f"--out must not be the store; got {str(out)!r} for both; name another file."
             )
-        ending = as_choice(format_, "--format", ("svg", "png", "pdf"))
+        ending = check_choice("--format", format_, ("svg", "png", "pdf"))
         steps = 0 if beliefs is None else parse_count(beliefs, "--beliefs")
         if figures is not None and not figures.is_dir():
             raise InputError(

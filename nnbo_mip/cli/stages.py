@@ -8,8 +8,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from nnbo_mip.core.control import Progress
 from nnbo_mip.core.live import PLAIN_INTERVAL, Ticking, redrawn
-from nnbo_mip.core.progress import Progress
 
 
 class Stages:

@@ -1,14 +1,22 @@
-"""Checks of options, one sentence each."""
+"""What a user gives, checked, one sentence each: options, numbers, gaps, limits, seeds."""
 
 from __future__ import annotations
 
+import difflib
 import math
-from collections.abc import Collection, Sequence
+import numbers
+from collections.abc import Collection, Iterable
+from typing import Any
 
 import numpy as np
 
 from nnbo_mip.core.errors import InputError
-from nnbo_mip.core.nearest import nearest
+from nnbo_mip.core.terms import LARGEST_GAP, Direction
+
+MAX_SEED = 2**63 - 1
+
+MAX_INTEGER = 2**53
+"""Beyond it float64 does not hold every integer."""
 
 
 def check_count(name: str, value: object, least: int = 1) -> int:
@@ -39,13 +47,13 @@ def check_number(
     raise InputError(f"{name} must be a number {wanted}; got {value!r}; choose one.")
 
 
-def check_choice(name: str, value: object, choices: Sequence[str]) -> str:
-    """Return an option that must be one of some words."""
-    if not isinstance(value, str) or value not in choices:
-        raise InputError(
-            f"{name} must be one of {', '.join(choices)}; got {value!r}; choose one of them."
-        )
-    return value
+def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
+    """Return an option that must be one of some words; the error has the nearest one."""
+    known = list(choices)
+    if isinstance(value, str) and value in known:
+        return value
+    hint = nearest(str(value).lower(), known, 0.5) or "choose one of them."
+    raise InputError(f"{name} must be one of {', '.join(known)}; got {value!r}; {hint}")
 
 
 def check_flag(name: str, value: object) -> bool:
@@ -53,6 +61,12 @@ def check_flag(name: str, value: object) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise InputError(f"{name} must be True or False; got {value!r}; choose one.")
     return bool(value)
+
+
+def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return the question whether the nearest name is meant; empty where none is near."""
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
+    return f"did you mean {near[0]!r}?" if near else ""
 
 
 def check_known(what: str, given: str, known: Collection[str], otherwise: str = "drop it.") -> None:
@@ -70,3 +84,87 @@ def check_widths(name: str, value: object) -> tuple[int, ...]:
             f"{name} must be a tuple of widths, one a layer; got {value!r}; write (32, 32), say."
         )
     return tuple(check_count(f"every width of {name}", width) for width in widths)
+
+
+def as_real(value: object, name: str) -> float:
+    """Return a real number as a float; NaN, text and booleans are refused."""
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        number = float(value)
+        if not math.isnan(number):
+            return number
+    raise InputError(f"{name} must be a number; got {value!r}; give one.")
+
+
+def as_time_limit(value: object, name: str = "time_limit") -> float:
+    """Return wall seconds > 0; infinity means no limit."""
+    seconds = as_real(value, name)
+    if seconds <= 0.0:
+        raise InputError(
+            f"{name} must be > 0 seconds; got {value!r}; give more, or inf for no limit."
+        )
+    return seconds
+
+
+def as_gap(value: object, name: str = "gap") -> float:
+    """Return a gap >= 0 that says something."""
+    gap = as_real(value, name)
+    if not 0.0 <= gap <= LARGEST_GAP:
+        raise InputError(
+            f"{name} must be >= 0 and finite, at most {LARGEST_GAP:g}; got {value!r}; 1e-4 is the "
+            "default, 0 asks for all."
+        )
+    return gap
+
+
+def as_seed(value: object, name: str = "seed") -> int:
+    """Return a whole number >= 0."""
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        seed = int(value)
+        if 0 <= seed <= MAX_SEED:
+            return seed
+    raise InputError(f"{name} must be a whole number from 0 to 2**63 - 1; got {value!r}; give one.")
+
+
+def as_direction(given: object) -> Direction:
+    """Return ``"maximize"`` or ``"minimize"``."""
+    name = check_choice("direction", given, ("maximize", "minimize"))
+    return "maximize" if name == "maximize" else "minimize"
+
+
+def as_finite(value: Any, what: str) -> float:
+    """Return a finite float; refuse text, booleans, NaN and infinities."""
+    plain = unwrapped(value)
+    if isinstance(plain, bool) or not isinstance(plain, numbers.Real):
+        raise InputError(f"{what} must be a real number; got {value!r}; give a number.")
+    try:
+        number = float(plain)
+    except OverflowError:
+        number = float("inf")
+    if not np.isfinite(number):
+        raise InputError(f"{what} must be finite; got {value!r}; give a finite number.")
+    return number + 0.0  # no negative zero
+
+
+def as_whole(value: Any, what: str) -> int:
+    """Return an int that float64 holds exactly; 3.0 counts as 3."""
+    plain = unwrapped(value)
+    number: int | None
+    if isinstance(plain, int) and not isinstance(plain, bool):
+        number = plain
+    else:
+        real = as_finite(value, what)
+        number = int(real) if real.is_integer() else None
+    if number is None:
+        raise InputError(f"{what} must be a whole number; got {value!r}; round it.")
+    if abs(number) > MAX_INTEGER:
+        raise InputError(
+            f"{what} must be between -2**53 and 2**53, where float64 is exact; got {value!r}; "
+            "rescale it."
+        )
+    return number
+
+
+def unwrapped(value: Any) -> Any:
+    """Return the Python number in a NumPy scalar or 0-d array, anything else as it is."""
+    scalar = isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0)
+    return value.item() if scalar else value

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from numba import njit
 from numba.core import event as compiler
 
-from nnbo_mip.core.interruption import held
+from nnbo_mip.core.control import held
 
 Kernel: TypeAlias = Callable[..., Any]
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
-from nnbo_mip.core.progress import Progress, ProgressCallback
+from nnbo_mip.core.control import Progress, ProgressCallback
 
 PLAIN_INTERVAL = 5.0
 """Seconds between two lines where the output is no terminal."""

@@ -17,9 +17,8 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
-from nnbo_mip.core.checks import check_known
+from nnbo_mip.core.checks import check_known, nearest
 from nnbo_mip.core.errors import InputError, MissingExtraError
-from nnbo_mip.core.nearest import nearest
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])

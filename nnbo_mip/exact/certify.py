@@ -8,10 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import (
+    as_direction,
+    as_gap,
+    as_seed,
+    as_time_limit,
+    check_choice,
+)
+from nnbo_mip.core.control import ProgressOption, interruptible, reporting
 from nnbo_mip.core.errors import InputError
-from nnbo_mip.core.inputs import as_choice, as_direction, as_gap, as_seed, as_time_limit
-from nnbo_mip.core.interruption import interruptible
-from nnbo_mip.core.progress import ProgressOption, reporting
 from nnbo_mip.core.terms import Direction, Output
 from nnbo_mip.core.version import __version__
 from nnbo_mip.exact.backends.catalogue import check_solver
@@ -94,7 +99,7 @@ def certify(
     ('optimal', 1.5, [3.0])
     """
     request = _Request(network, space, output, direction)
-    method = as_choice(method, "method", METHODS)
+    method = check_choice("method", method, METHODS)
     options = EngineOptions(
         seed=as_seed(seed),
         solver=check_solver(solver, asked=method == "mip"),
@@ -149,7 +154,7 @@ class _Request:
 def _check_formulation(formulation: str) -> None:
     from nnbo_mip.exact.formulation import FORMULATIONS
 
-    as_choice(formulation, "formulation", FORMULATIONS)
+    check_choice("formulation", formulation, FORMULATIONS)
 
 
 def _assemble(

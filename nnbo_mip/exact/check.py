@@ -16,8 +16,13 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from nnbo_mip.core.control import (
+    Progress,
+    ProgressCallback,
+    ProgressOption,
+    reporting,
+)
 from nnbo_mip.core.errors import FileFormatError, InputError, NnboError
-from nnbo_mip.core.progress import Progress, ProgressCallback, ProgressOption, reporting
 from nnbo_mip.core.rebuilt import Rebuilt
 from nnbo_mip.exact.certificates.certificate import Certificate
 from nnbo_mip.exact.checking.heads.judge import Inquiry, judge_head
@@ -89,7 +94,7 @@ def check(
     progress: ProgressOption = None,
 ) -> CheckResult:
     """Prove the claim of a certificate again; see `Certificate.check`."""
-    from nnbo_mip.core.inputs import as_seed, as_time_limit
+    from nnbo_mip.core.checks import as_seed, as_time_limit
 
     started = time.perf_counter()
     deadline = started + as_time_limit(time_limit)

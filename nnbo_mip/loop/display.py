@@ -8,8 +8,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from nnbo_mip.core.control import Progress
 from nnbo_mip.core.live import PLAIN_INTERVAL, now_and_then, redrawn
-from nnbo_mip.core.progress import Progress
 from nnbo_mip.loop.record.observation import Observation
 
 

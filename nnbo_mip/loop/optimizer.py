@@ -12,6 +12,7 @@ from typing import Any, Literal, Self, overload
 import numpy.typing as npt
 
 from nnbo_mip.core.checks import check_choice, check_count
+from nnbo_mip.core.control import ProgressCallback, ProgressOption, reporting
 from nnbo_mip.core.errors import (
     FileFormatError,
     InputError,
@@ -19,7 +20,6 @@ from nnbo_mip.core.errors import (
     JournalWarning,
     ModelWarning,
 )
-from nnbo_mip.core.progress import ProgressCallback, ProgressOption, reporting
 from nnbo_mip.core.terms import Direction
 from nnbo_mip.loop.evaluation import Objective
 from nnbo_mip.loop.optimize_result import OptimizeResult

@@ -15,8 +15,8 @@ from typing import ClassVar
 import numpy as np
 
 from nnbo_mip.core.checks import check_choice, check_count, check_number
+from nnbo_mip.core.control import interruptible
 from nnbo_mip.core.errors import UncertifiedWarning
-from nnbo_mip.core.interruption import interruptible
 from nnbo_mip.exact.backends.catalogue import check_solver
 from nnbo_mip.exact.formulation import FORMULATIONS
 from nnbo_mip.exact.heads.certification import certificate_of

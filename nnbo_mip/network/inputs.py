@@ -7,8 +7,8 @@ import numbers
 from collections.abc import Mapping
 from pathlib import Path
 
+from nnbo_mip.core.checks import as_real, check_choice
 from nnbo_mip.core.errors import InputError
-from nnbo_mip.core.inputs import as_choice, as_real
 from nnbo_mip.core.terms import Output
 from nnbo_mip.network.graph.graph import Network
 
@@ -58,10 +58,12 @@ def as_output(network: Network, given: object) -> Output:
                 f"the names are {', '.join(network.output_names)}."
             )
         if isinstance(given, str):
-            return as_choice(given, "output", network.output_names)
+            return check_choice("output", given, network.output_names)
         return network.output_names[network.output_index(None if given is None else int(given))]
     weights = {
-        as_choice(name, "an output", network.output_names): as_real(weight, f"weight of {name!r}")
+        check_choice("an output", name, network.output_names): as_real(
+            weight, f"weight of {name!r}"
+        )
         for name, weight in given.items()
     }
     if not weights or not all(map(math.isfinite, weights.values())):

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray, as_floats
+from nnbo_mip.core.checks import as_whole
 from nnbo_mip.core.errors import InputError, MissingExtraError
 from nnbo_mip.problems.dimensions import check_dimension, cube
 from nnbo_mip.problems.problem import Problem
 from nnbo_mip.problems.sources import label
-from nnbo_mip.space.checks import as_whole
 
 N_FUNCTIONS = 24
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from nnbo_mip.core.checks import as_whole
 from nnbo_mip.core.errors import InputError
-from nnbo_mip.space.checks import as_whole
 from nnbo_mip.space.space import Space
 
 

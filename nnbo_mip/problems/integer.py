@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray, IntArray, as_floats
+from nnbo_mip.core.checks import as_whole
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.problems.problem import Function, Problem
 from nnbo_mip.space.abstract import Dimension
-from nnbo_mip.space.checks import as_whole
 from nnbo_mip.space.dimensions import Integer, Real
 from nnbo_mip.space.space import Space
 

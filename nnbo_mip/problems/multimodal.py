@@ -7,12 +7,12 @@ from functools import partial
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import as_finite
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.problems.dimensions import check_dimension, cube
 from nnbo_mip.problems.peaks import highest
 from nnbo_mip.problems.problem import Problem
 from nnbo_mip.problems.sources import label
-from nnbo_mip.space.checks import as_real
 
 ACKLEY = 32.768
 """Half of a side of Ackley's usual box."""
@@ -38,7 +38,7 @@ def ackley(dimension: int = 2, lower: float = -ACKLEY, upper: float = ACKLEY) ->
         Ends of every side, with 0 between them; -5 and 10 are usual with many dimensions.
     """
     d = check_dimension("ackley", dimension)
-    low, high = as_real(lower, "lower of 'ackley'"), as_real(upper, "upper of 'ackley'")
+    low, high = as_finite(lower, "lower of 'ackley'"), as_finite(upper, "upper of 'ackley'")
     if not low <= 0.0 <= high or low == high:
         raise InputError(
             f"the sides of 'ackley' must hold its minimizer 0; got [{low:g}, {high:g}]; widen them."

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import as_finite, as_whole
 from nnbo_mip.core.errors import InputError
-from nnbo_mip.space.checks import as_real, as_whole
 
 if TYPE_CHECKING:
     from nnbo_mip.problems.problem import Problem
@@ -79,7 +79,7 @@ class GaussianNoise(Noise):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        sd = as_real(self.sd, "sd of the noise")
+        sd = as_finite(self.sd, "sd of the noise")
         if sd <= 0.0:
             raise InputError(f"sd of the noise must be > 0; got {sd}; leave the noise out for 0.")
         object.__setattr__(self, "sd", sd)

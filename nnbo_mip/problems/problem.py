@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray, as_floats, frozen
+from nnbo_mip.core.checks import as_finite
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.problems.noise import Noise, Seed
-from nnbo_mip.space.checks import as_real
 from nnbo_mip.space.space import Space
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Problem:
             )
         for known in ("optimum", "worst"):
             if getattr(self, known) is not None:
-                number = as_real(getattr(self, known), f"{known} of {self.name!r}")
+                number = as_finite(getattr(self, known), f"{known} of {self.name!r}")
                 object.__setattr__(self, known, number)
         if self.worst is not None and self.optimum is not None:
             self._check_worst(self.worst, self.optimum)

@@ -8,12 +8,12 @@ from functools import partial
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import as_finite
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.problems.dimensions import check_dimension, cube
 from nnbo_mip.problems.peaks import highest
 from nnbo_mip.problems.problem import Problem
 from nnbo_mip.problems.sources import check_source, label
-from nnbo_mip.space.checks import as_real
 
 MAX_PERM = 64
 """Squares of d^d stay finite in float64."""
@@ -96,7 +96,7 @@ def perm(dimension: int = 2, beta: float = 0.5) -> Problem:
         At least 0.5, where the largest value is at (-d, …, -d).
     """
     d = check_dimension("perm", dimension, most=MAX_PERM)
-    beta = as_real(beta, "beta of 'perm'")
+    beta = as_finite(beta, "beta of 'perm'")
     if beta < 0.5:
         raise InputError(f"beta of 'perm' must be >= 0.5; got {beta}; raise it.")
     optimizers = [np.arange(1.0, d + 1.0)]

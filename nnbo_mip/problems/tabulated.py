@@ -22,12 +22,11 @@ from typing import Any
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.checks import check_flag
+from nnbo_mip.core.checks import as_whole, check_flag
 from nnbo_mip.core.errors import InputError, MissingExtraError
 from nnbo_mip.problems.problem import Problem
 from nnbo_mip.problems.sources import label
 from nnbo_mip.space.abstract import Dimension
-from nnbo_mip.space.checks import as_whole
 from nnbo_mip.space.dimensions import Categorical, Integer
 from nnbo_mip.space.space import Space
 

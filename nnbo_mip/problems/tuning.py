@@ -18,12 +18,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from nnbo_mip.core.arrays import BoolArray, FloatArray
+from nnbo_mip.core.checks import as_whole
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.problems.problem import Problem
 from nnbo_mip.problems.sources import label
 from nnbo_mip.problems.tuning_data import DataSet, check_data, load
 from nnbo_mip.space.abstract import Dimension
-from nnbo_mip.space.checks import as_whole
 from nnbo_mip.space.constraints import LinearConstraint
 from nnbo_mip.space.space import Space
 

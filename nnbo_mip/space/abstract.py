@@ -200,3 +200,31 @@ class NumericDimension(Dimension):
                 f"{self.name!r} must lie in [{self.lower}, {self.upper}]; got {number}; "
                 "change it, or use space.clip."
             )
+
+
+def check_name(name: object) -> None:
+    """Refuse anything but a non-empty string."""
+    if not isinstance(name, str) or not name:
+        raise InputError(f"a dimension's name must be a non-empty string; got {name!r}; name it.")
+
+
+def check_order(name: str, lower: float, upper: float, log: object) -> None:
+    """Refuse crossed ends, ends that are too far apart, and logarithms of what is not > 0."""
+    if not isinstance(log, bool):
+        raise InputError(f"log of {name!r} must be True or False; got {log!r}; pass a bool.")
+    if lower > upper:
+        raise InputError(
+            f"lower must be <= upper; got {lower} > {upper} for {name!r}; "
+            "swap them or drop the dimension."
+        )
+    if log and lower <= 0:
+        raise InputError(
+            f"a logarithmic dimension needs lower > 0; got {lower} for {name!r}; "
+            "raise lower or leave log out."
+        )
+    width = float(upper) - float(lower)
+    if not np.isfinite(width) or (log and not np.isfinite(width / lower)):
+        raise InputError(
+            f"the width of {name!r} must be finite in float64 (relative to lower, if log); "
+            f"got [{lower}, {upper}]; give narrower bounds."
+        )

@@ -21,9 +21,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import as_finite
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.space.abstract import Dimension, NumericDimension
-from nnbo_mip.space.checks import as_real
 from nnbo_mip.space.dimensions import Categorical, Level
 from nnbo_mip.space.domain import ROW_SLACK
 
@@ -73,10 +73,11 @@ class LinearConstraint:
                 "pick one (strict inequalities have no exact meaning in floating point)."
             )
         terms = {
-            term: as_real(number, f"the coefficient of {term!r}") for term, number in given.items()
+            term: as_finite(number, f"the coefficient of {term!r}")
+            for term, number in given.items()
         }
         object.__setattr__(self, "coefficients", terms)
-        object.__setattr__(self, "bound", as_real(self.bound, "the bound of a constraint"))
+        object.__setattr__(self, "bound", as_finite(self.bound, "the bound of a constraint"))
 
     def __repr__(self) -> str:
         return f"LinearConstraint({self.coefficients!r}, {self.sense!r}, {self.bound!r})"

@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray, IntArray
+from nnbo_mip.core.checks import as_finite, as_whole, unwrapped
 from nnbo_mip.core.errors import InputError
-from nnbo_mip.space.abstract import Dimension, NumericDimension, Scale
-from nnbo_mip.space.checks import as_real, as_whole, check_name, check_order, unwrapped
+from nnbo_mip.space.abstract import Dimension, NumericDimension, Scale, check_name, check_order
 from nnbo_mip.space.grid import Grid
 
 Level: TypeAlias = str | int | float | bool
@@ -54,10 +54,10 @@ class Real(NumericDimension):
     def __post_init__(self) -> None:
         check_name(self.name)
         for end in ("lower", "upper"):
-            object.__setattr__(self, end, as_real(getattr(self, end), f"{end} of {self.name!r}"))
+            object.__setattr__(self, end, as_finite(getattr(self, end), f"{end} of {self.name!r}"))
         check_order(self.name, self.lower, self.upper, self.log)
         if self.step is not None:
-            step = as_real(self.step, f"step of {self.name!r}")
+            step = as_finite(self.step, f"step of {self.name!r}")
             object.__setattr__(self, "step", step)
             if step <= 0.0:
                 raise InputError(
@@ -84,7 +84,7 @@ class Real(NumericDimension):
 
     def checked(self, value: Any) -> float:
         """Return a float within the ends; with a step, the grid value that was meant."""
-        number = as_real(value, repr(self.name))
+        number = as_finite(value, repr(self.name))
         nearest = self._nearest(number)
         if self.step is not None and abs(nearest - number) <= STEP_TOLERANCE * self.step:
             return nearest
@@ -98,7 +98,7 @@ class Real(NumericDimension):
 
     def clipped(self, value: Any) -> float:
         """Return the nearest admissible number."""
-        return self._nearest(as_real(value, repr(self.name)))
+        return self._nearest(as_finite(value, repr(self.name)))
 
     def values(self, raw: FloatArray) -> list[float]:
         """Return the coordinates (n, 1) as floats, clipped and rounded to the grid."""
@@ -174,7 +174,7 @@ class Integer(NumericDimension):
 
     def clipped(self, value: Any) -> int:
         """Return the nearest integer of the dimension."""
-        return int(self._nearest(as_real(value, repr(self.name))))
+        return int(self._nearest(as_finite(value, repr(self.name))))
 
     def values(self, raw: FloatArray) -> list[int]:
         """Return the coordinates (n, 1) as ints of the dimension."""

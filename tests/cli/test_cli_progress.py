@@ -15,7 +15,7 @@ from nnbo_mip.cli import stages as cli_stages
 from nnbo_mip.cli.common import progress_shown
 from nnbo_mip.cli.stages import Stages
 from nnbo_mip.core import live
-from nnbo_mip.core.progress import Progress
+from nnbo_mip.core.control import Progress
 from tests.exact.claims import tent
 from tests.lab.reported import written
 

@@ -16,7 +16,7 @@ import nnbo_mip as nm
 from nnbo_mip.cli.app import app
 from nnbo_mip.cli.learned import listed
 from nnbo_mip.cli.stages import Stages
-from nnbo_mip.core.progress import Progress
+from nnbo_mip.core.control import Progress
 from nnbo_mip.loop.designs.spread import Sobol
 from nnbo_mip.maximizers.compare import MAXIMIZERS
 

@@ -11,8 +11,8 @@ import pytest
 
 import nnbo_mip as nm
 from nnbo_mip.core import live
+from nnbo_mip.core.control import Progress
 from nnbo_mip.core.live import Ticking, describe
-from nnbo_mip.core.progress import Progress
 from nnbo_mip.exact.search.monitor import COMPILING, Monitor
 from nnbo_mip.exact.search.problem import Problem
 from tests.exact.claims import tent

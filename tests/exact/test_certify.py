@@ -17,7 +17,7 @@ import pytest
 from scipy.optimize import Bounds
 
 import nnbo_mip as nm
-from nnbo_mip.core.interruption import interruptible
+from nnbo_mip.core.control import interruptible
 from nnbo_mip.exact import methods
 from nnbo_mip.exact.backends import get_backend
 from nnbo_mip.exact.search.monitor import Monitor

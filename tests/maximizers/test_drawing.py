@@ -12,7 +12,7 @@ from scipy.stats import qmc
 
 import nnbo_mip as nm
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.clock import kept_by
+from nnbo_mip.core.control import kept_by
 from nnbo_mip.maximizers import Proposal, Request, Target, create
 from nnbo_mip.maximizers.heuristics.search import BATCH
 from nnbo_mip.maximizers.heuristics.sobol import sobol_points

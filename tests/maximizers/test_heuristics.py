@@ -12,8 +12,8 @@ from scipy.stats import qmc
 
 import nnbo_mip as nm
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.control import Progress
 from nnbo_mip.core.errors import InputError, UnsupportedError
-from nnbo_mip.core.progress import Progress
 from nnbo_mip.maximizers import Proposal, Request, Target, create
 from nnbo_mip.maximizers.heuristics.lbfgs import Lbfgs
 from nnbo_mip.maximizers.heuristics.search import BudgetSpent, Search

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator
 from importlib.util import find_spec
 from typing import Any
 
+from nnbo_mip.core.checks import check_choice
 from nnbo_mip.core.errors import InputError, NnboError
-from nnbo_mip.core.inputs import as_choice
 from nnbo_mip.core.registry import Registry
 from nnbo_mip.exact.backends.base import DEFAULT, Backend
 from nnbo_mip.exact.formulation.model import MARGIN
@@ -50,7 +50,7 @@ def get_backend(name: object) -> Backend:
     family, _, inner = str(name).partition(":")
     if family == PYOMO and inner:
         return registry.create({"name": PYOMO, "solver": inner})
-    backend = registry.create(as_choice(name, "solver", names()))
+    backend = registry.create(check_choice("solver", name, names()))
     if backend.name != name:
         raise InputError(
             f"a solver must be registered under its own name; got {backend.name!r} as {name!r}; "

@@ -23,7 +23,7 @@ from nnbo_mip.exact.certificates import format as certificate_format
 from nnbo_mip.exact.search.result import Proof
 
 if TYPE_CHECKING:
-    from nnbo_mip.core.progress import ProgressOption
+    from nnbo_mip.core.control import ProgressOption
     from nnbo_mip.exact.check import CheckResult
     from nnbo_mip.network.graph.graph import Network
     from nnbo_mip.scores.objective import Objective

@@ -18,8 +18,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.control import ProgressCallback
 from nnbo_mip.core.errors import NnboError
-from nnbo_mip.core.progress import ProgressCallback
 from nnbo_mip.exact.checking.attack import high_points
 from nnbo_mip.exact.checking.dyadic import ExactNetwork
 from nnbo_mip.exact.checking.recheck import recheck

@@ -10,8 +10,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.clock import now
-from nnbo_mip.core.progress import Progress, ProgressCallback
+from nnbo_mip.core.control import Progress, ProgressCallback, now
 from nnbo_mip.core.terms import Kind, Status
 from nnbo_mip.exact.search.problem import OptimizationProblem
 from nnbo_mip.exact.search.result import Proof, SearchResult
@@ -33,7 +32,7 @@ class Monitor:
     gap : float
         The gap at which the search may stop.
     time_limit : float
-        Seconds from now, of wall time unless another clock was chosen (`core.clock`).
+        Seconds from now, of wall time unless another clock was chosen (`core.control`).
     callback : callable, optional
         Receives a `Progress` at most every `REPORT_INTERVAL` seconds.
     """

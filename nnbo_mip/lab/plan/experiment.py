@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nnbo_mip.core.checks import check_choice
+from nnbo_mip.core.checks import check_choice, nearest
 from nnbo_mip.core.errors import FileFormatError, InputError
 from nnbo_mip.core.files import read_limited
-from nnbo_mip.core.nearest import nearest
 from nnbo_mip.lab.plan.environment import digests_of, import_all, versions_of
 from nnbo_mip.lab.plan.experiment_file import Section
 from nnbo_mip.lab.plan.method import Method

@@ -16,9 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
-from nnbo_mip.core.checks import check_count, check_flag
+from nnbo_mip.core.checks import check_count, check_flag, nearest
 from nnbo_mip.core.errors import FileFormatError, InputError, NnboError
-from nnbo_mip.core.nearest import nearest
 from nnbo_mip.lab.plan.toml_lines import Path, TomlLines
 
 

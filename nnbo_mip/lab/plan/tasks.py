@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from nnbo_mip.core.checks import nearest
 from nnbo_mip.core.errors import InputError
-from nnbo_mip.core.nearest import nearest
 from nnbo_mip.lab.plan.experiment_file import Section
 from nnbo_mip.lab.plan.method import text_of
 from nnbo_mip.lab.plan.starts import PLACEHOLDER, design_for, problem_of, shared_starts

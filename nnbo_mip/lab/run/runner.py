@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 
-from nnbo_mip.core.interruption import held
+from nnbo_mip.core.control import held
 from nnbo_mip.lab.plan.plan import Plan, PlannedUnit
 from nnbo_mip.lab.run.executor import Executor
 from nnbo_mip.lab.store.answer import Answer

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.clock import kept_by
+from nnbo_mip.core.control import kept_by
 from nnbo_mip.lab.peers.base import MethodTask
 from nnbo_mip.lab.plan.environment import check_same, digests_of, import_all, versions_here
 from nnbo_mip.lab.plan.starts import problem_of

@@ -14,9 +14,8 @@ from typing import Any, Self
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray, IntArray
-from nnbo_mip.core.checks import check_choice
+from nnbo_mip.core.checks import check_choice, nearest
 from nnbo_mip.core.errors import InputError
-from nnbo_mip.core.nearest import nearest
 from nnbo_mip.lab.plan.metrics import METRICS
 from nnbo_mip.lab.store.columns import ATTEMPTS, OBSERVATIONS, PLAN, STEPS, UNITS, types_of
 from nnbo_mip.lab.store.curves import Curves, best_so_far

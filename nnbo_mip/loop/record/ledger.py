@@ -16,8 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from nnbo_mip.core.control import held
 from nnbo_mip.core.errors import FileFormatError, JournalError
-from nnbo_mip.core.interruption import held
 from nnbo_mip.loop.record.events import Event
 from nnbo_mip.loop.record.journal import START, Journal, Place
 from nnbo_mip.loop.record.state import State

@@ -13,9 +13,14 @@ import numpy as np
 
 from nnbo_mip.acquisitions.base.abstract import Acquisition
 from nnbo_mip.acquisitions.base.catalogue import registry as acquisitions
-from nnbo_mip.core.checks import check_count
+from nnbo_mip.core.checks import (
+    as_direction,
+    as_gap,
+    as_seed,
+    as_time_limit,
+    check_count,
+)
 from nnbo_mip.core.errors import FileFormatError, InputError, UnsupportedError
-from nnbo_mip.core.inputs import as_direction, as_gap, as_seed, as_time_limit
 from nnbo_mip.core.rebuilt import Rebuilt
 from nnbo_mip.core.terms import Direction
 from nnbo_mip.loop.designs.designs import Design, design_of

@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.control import ProgressCallback
 from nnbo_mip.core.errors import SolverError, TrainingError
-from nnbo_mip.core.progress import ProgressCallback
 from nnbo_mip.loop.designs.points import completed
 from nnbo_mip.loop.designs.spread import Maximin
 from nnbo_mip.loop.policies.escape import NoEscape

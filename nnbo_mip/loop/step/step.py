@@ -17,9 +17,8 @@ import numpy as np
 from nnbo_mip.acquisitions.base.abstract import Acquisition
 from nnbo_mip.acquisitions.base.scorer import Scorer
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.clock import now
+from nnbo_mip.core.control import Progress, ProgressCallback, now
 from nnbo_mip.core.errors import InputError
-from nnbo_mip.core.progress import Progress, ProgressCallback
 from nnbo_mip.loop.policies.escape import Escape, Escaped
 from nnbo_mip.loop.policies.exclude import Quick, cleared
 from nnbo_mip.loop.policies.seeds import Purpose, seed_for
@@ -130,7 +129,7 @@ class Learned:
     c : float
         The scale that the step begins with.
     began, ended : float
-        Times of `core.clock.now`, between which the model was trained.
+        Times of `core.control.now`, between which the model was trained.
     """
 
     sample: TrainingSet

@@ -10,8 +10,8 @@ from typing import ClassVar
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.control import ProgressCallback
 from nnbo_mip.core.errors import UnsupportedError
-from nnbo_mip.core.progress import ProgressCallback
 from nnbo_mip.maximizers.base.proposal import Proposal
 from nnbo_mip.maximizers.base.target import Target
 

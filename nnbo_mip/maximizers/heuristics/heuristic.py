@@ -7,9 +7,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nnbo_mip.core.checks import check_count
-from nnbo_mip.core.inputs import as_time_limit
-from nnbo_mip.core.interruption import interruptible
+from nnbo_mip.core.checks import as_time_limit, check_count
+from nnbo_mip.core.control import interruptible
 from nnbo_mip.maximizers.base.abstract import Maximizer, Request
 from nnbo_mip.maximizers.base.proposal import Proposal
 from nnbo_mip.maximizers.base.target import Target

@@ -14,8 +14,8 @@ from dataclasses import replace
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.control import ProgressCallback
 from nnbo_mip.core.errors import InputError
-from nnbo_mip.core.progress import ProgressCallback
 from nnbo_mip.exact.scores.problem import SMALLEST_SCORE
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.result import Proof, SearchResult

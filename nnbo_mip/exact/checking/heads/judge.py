@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nnbo_mip.core.control import ProgressCallback
 from nnbo_mip.core.errors import FileFormatError, NnboError
-from nnbo_mip.core.progress import ProgressCallback
 from nnbo_mip.exact.certificates.certificate import Certificate
 from nnbo_mip.exact.checking.heads.choice import score_bounder
 from nnbo_mip.exact.checking.heads.implication import why_not_following

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.progress import Progress, ProgressCallback
+from nnbo_mip.core.control import Progress, ProgressCallback
 from nnbo_mip.exact.checking.heads.attack import high_points
 from nnbo_mip.exact.checking.heads.boxes import MOST_FREE, HeadRecheck, counterexample
 from nnbo_mip.exact.checking.heads.choice import score_bounder

@@ -7,7 +7,7 @@ import time
 import pytest
 
 import nnbo_mip as nm
-from nnbo_mip.core.clock import kept_by, now
+from nnbo_mip.core.control import kept_by, now
 from nnbo_mip.network.graph.graph import Network
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import nnbo_mip as nm
-from nnbo_mip.core.interruption import held, interruptible
+from nnbo_mip.core.control import held, interruptible
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.problem import Problem
 from tests.exact.claims import tent
@@ -82,7 +82,7 @@ import os, signal, sys
 from numba.core import event
 import nnbo_mip as nm
 from nnbo_mip.core.compiled import compiled
-from nnbo_mip.core.interruption import interruptible
+from nnbo_mip.core.control import interruptible
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.problem import Problem
 from tests.exact.claims import tent
