@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nnbo_mip.acquisitions.base.abstract import Acquisition
-from nnbo_mip.acquisitions.base.context import Context, check_incumbent
-from nnbo_mip.acquisitions.base.schedules import Scheduled, check_scheduled, scheduled
+from nnbo_mip.acquisitions.base.context import Context, check_incumbent, check_scheduled
+from nnbo_mip.acquisitions.base.schedules import Scheduled
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.surrogates.base.abstract import Belief, Capability
@@ -52,5 +52,5 @@ class Ei(Acquisition):
 
     def head(self, belief: Belief, context: Context) -> Head:
         """Return EI over incumbent + xi."""
-        xi = scheduled("xi", self.xi, context.step, belief.n_inputs)
+        xi = context.scheduled("xi", self.xi, belief.n_inputs)
         return ExpectedImprovement(context.incumbent(self.incumbent, belief) + xi, self.log)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nnbo_mip.acquisitions.base.abstract import Acquisition
-from nnbo_mip.acquisitions.base.context import Context, check_incumbent
-from nnbo_mip.acquisitions.base.schedules import Scheduled, check_scheduled, scheduled
+from nnbo_mip.acquisitions.base.context import Context, check_incumbent, check_scheduled
+from nnbo_mip.acquisitions.base.schedules import Scheduled
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.mixtures import MixtureImprovement
 from nnbo_mip.surrogates.base.abstract import Belief, Capability
@@ -50,5 +50,5 @@ class EiMixture(Acquisition):
 
     def head(self, belief: Belief, context: Context) -> Head:
         """Return the score over incumbent + xi."""
-        xi = scheduled("xi", self.xi, context.step, belief.n_inputs)
+        xi = context.scheduled("xi", self.xi, belief.n_inputs)
         return MixtureImprovement(context.incumbent(self.incumbent, belief) + xi, self.kind)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nnbo_mip.acquisitions.base.abstract import Acquisition, seed_of
-from nnbo_mip.acquisitions.base.context import Context, check_incumbent
-from nnbo_mip.acquisitions.base.schedules import Scheduled, check_scheduled, scheduled
+from nnbo_mip.acquisitions.base.context import Context, check_incumbent, check_scheduled
+from nnbo_mip.acquisitions.base.schedules import Scheduled
 from nnbo_mip.core.checks import check_count
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.mixtures import SampledImprovement
@@ -58,7 +58,7 @@ class EiSampled(Acquisition):
 
     def head(self, belief: Belief, context: Context) -> Head:
         """Return the average improvement over incumbent + xi."""
-        xi = scheduled("xi", self.xi, context.step, belief.n_inputs)
+        xi = context.scheduled("xi", self.xi, belief.n_inputs)
         seed = seed_of(self.seed, context.step)
         return SampledImprovement(
             context.incumbent(self.incumbent, belief) + xi, self.n_samples, seed

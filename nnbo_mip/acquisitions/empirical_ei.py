@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nnbo_mip.acquisitions.base.abstract import Acquisition, seed_of
-from nnbo_mip.acquisitions.base.context import Context, check_incumbent
-from nnbo_mip.acquisitions.base.schedules import Scheduled, check_scheduled, scheduled
+from nnbo_mip.acquisitions.base.context import Context, check_incumbent, check_scheduled
+from nnbo_mip.acquisitions.base.schedules import Scheduled
 from nnbo_mip.core.checks import check_count
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
@@ -63,7 +63,7 @@ class EmpiricalEi(Acquisition):
 
     def head(self, belief: Belief, context: Context) -> Head:
         """Return the average over members."""
-        xi = scheduled("xi", self.xi, context.step, belief.n_inputs)
+        xi = context.scheduled("xi", self.xi, belief.n_inputs)
         return EmpiricalImprovement(context.incumbent(self.incumbent, belief) + xi, self.kind)
 
     def _remedy(self, missing: frozenset[Capability]) -> str:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nnbo_mip.acquisitions.base.abstract import Acquisition
-from nnbo_mip.acquisitions.base.context import Context, check_incumbent
-from nnbo_mip.acquisitions.base.schedules import Scheduled, check_scheduled, scheduled
+from nnbo_mip.acquisitions.base.context import Context, check_incumbent, check_scheduled
+from nnbo_mip.acquisitions.base.schedules import Scheduled
 from nnbo_mip.core.checks import check_number
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
@@ -55,5 +55,5 @@ class Pi(Acquisition):
     def head(self, belief: Belief, context: Context) -> Head:
         """Return PI over the threshold."""
         incumbent = context.incumbent(self.incumbent, belief)
-        xi = scheduled("xi", self.xi, context.step, belief.n_inputs)
+        xi = context.scheduled("xi", self.xi, belief.n_inputs)
         return ProbabilityOfImprovement(incumbent + xi + self.alpha * abs(incumbent))

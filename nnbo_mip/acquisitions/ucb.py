@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nnbo_mip.acquisitions.base.abstract import Acquisition
-from nnbo_mip.acquisitions.base.context import Context, check_incumbent
-from nnbo_mip.acquisitions.base.schedules import Scheduled, check_scheduled, scheduled
+from nnbo_mip.acquisitions.base.context import Context, check_incumbent, check_scheduled
+from nnbo_mip.acquisitions.base.schedules import Scheduled
 from nnbo_mip.core.checks import check_number
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.linear import LinearHead
@@ -54,5 +54,5 @@ class UpperConfidenceBound(Acquisition):
 
     def head(self, belief: Belief, context: Context) -> Head:
         """Return a linear head."""
-        beta = scheduled("beta", self.beta, context.step, belief.n_inputs)
+        beta = context.scheduled("beta", self.beta, belief.n_inputs)
         return LinearHead(1.0, beta * self.factor, -(self.incumbent or 0.0))

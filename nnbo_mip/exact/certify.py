@@ -19,6 +19,7 @@ from nnbo_mip.core.control import ProgressOption, interruptible, reporting
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.core.terms import Direction, Output
 from nnbo_mip.core.version import __version__
+from nnbo_mip.exact.backends.base import DEFAULT
 from nnbo_mip.exact.backends.catalogue import check_solver
 from nnbo_mip.exact.certificates.certificate import Certificate
 from nnbo_mip.exact.certify_result import CertifyResult
@@ -100,11 +101,9 @@ def certify(
     """
     request = _Request(network, space, output, direction)
     method = check_choice("method", method, METHODS)
-    options = EngineOptions(
-        seed=as_seed(seed),
-        solver=check_solver(solver, asked=method == "mip"),
-        formulation=formulation,
-    )
+    if method == "mip" or solver != DEFAULT:  # which may be missing where no program needs it
+        check_solver(solver)
+    options = EngineOptions(seed=as_seed(seed), solver=solver, formulation=formulation)
     limit, wanted_gap = as_time_limit(time_limit), as_gap(gap)
     _check_formulation(formulation)
     with reporting(progress, request.sign) as callback:
@@ -126,9 +125,11 @@ class _Request:
     ) -> None:
         self.direction: Direction = as_direction(direction)
         self.sign = 1.0 if self.direction == "maximize" else -1.0
-        self.network = as_network(network)
+        self.network = network if isinstance(network, Network) else as_network(network)
         self.space = Space.coerce(space)
-        self.output: Output = as_output(self.network, output)
+        self.output: Output = None
+        if output is not None or self.network.n_outputs > 1:
+            self.output = as_output(self.network, output)
         self.objective = self.network.objective(self.output)
         maximized = self.objective if self.sign > 0.0 else self.objective.negated()
         self.domain = self.space if isinstance(self.space, Domain) else self.space.numeric()

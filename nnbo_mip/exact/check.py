@@ -30,7 +30,6 @@ from nnbo_mip.exact.checking.numbers import contradictions
 from nnbo_mip.exact.checking.recheck_bounds import BoxBounder
 from nnbo_mip.exact.checking.reproof import reprove
 from nnbo_mip.exact.search.problem import Problem
-from nnbo_mip.network.graph.fingerprint import fingerprint
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.posteriors.compiled import CompiledPosterior
@@ -270,7 +269,7 @@ def _same(stored: Space | Domain, given: Space | Domain) -> bool:
 def _mismatch(certificate: Certificate, network: Network) -> tuple[Verdict, str] | None:
     """Return why the certificate is not about the network, None if it is."""
     version = certificate.version
-    given = fingerprint(network, version)
+    given = network.fingerprint_of(version)
     if given != certificate.network_fingerprint:
         if certificate.output is not None and given == certificate.objective_fingerprint:
             return "undecided", (
@@ -282,7 +281,7 @@ def _mismatch(certificate: Certificate, network: Network) -> tuple[Verdict, str]
         objective = network.objective(certificate.output)
     except InputError as error:
         return "refuted", f"the certificate names no output of the network: {error}"
-    if fingerprint(objective, version) != certificate.objective_fingerprint:
+    if objective.fingerprint_of(version) != certificate.objective_fingerprint:
         return "refuted", "the certificate is about another output: the fingerprints differ."
     return None
 

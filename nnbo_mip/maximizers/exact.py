@@ -17,6 +17,7 @@ import numpy as np
 from nnbo_mip.core.checks import check_choice, check_count, check_number
 from nnbo_mip.core.control import interruptible
 from nnbo_mip.core.errors import UncertifiedWarning
+from nnbo_mip.exact.backends.base import DEFAULT
 from nnbo_mip.exact.backends.catalogue import check_solver
 from nnbo_mip.exact.formulation import FORMULATIONS
 from nnbo_mip.exact.heads.certification import certificate_of
@@ -102,7 +103,7 @@ class Mip(Bab):
         """Refuse options that are none."""
         super().__post_init__()
         check_choice("formulation", self.formulation, tuple(FORMULATIONS))
-        check_solver(self.solver, asked=True)
+        check_solver(self.solver)
 
     def _options(self, seed: int) -> SequenceOptions:
         options = super()._options(seed)
@@ -150,7 +151,8 @@ class Auto(Bab):
     def __post_init__(self) -> None:
         """Refuse options that are none."""
         super().__post_init__()
-        check_solver(self.solver, asked=False)
+        if self.solver != DEFAULT:  # which may be missing where no program needs it
+            check_solver(self.solver)
 
     def why_not(self, target: Target) -> str:
         """Return an empty text: what cannot be proven is maximized without a proof."""

@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.files import MAX_BYTES
-from nnbo_mip.network.graph.fingerprint import NEWEST, fingerprint
-from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.network.graph.graph import FINGERPRINT_VERSION, Network
 from nnbo_mip.scores import storage
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.posteriors.compiled import Posterior
@@ -54,13 +53,13 @@ class Objective:
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of network, posterior and head, in hexadecimal."""
-        return self.fingerprint_in(NEWEST)
+        return self.fingerprint_in(FINGERPRINT_VERSION)
 
     def fingerprint_in(self, version: int) -> str:
         """Return the fingerprint that certificates of a version, 2 or 1, name this by."""
         network = storage.network_of(self.posterior)
         content = {
-            "network": None if network is None else fingerprint(network, version),
+            "network": None if network is None else network.fingerprint_of(version),
             "readout": storage.posterior_to_dict(self.posterior),
             "head": storage.head_to_dict(self.head),
         }

@@ -33,14 +33,13 @@ from nnbo_mip.core.arrays import (
 )
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.space import propagation, repairing, rows, sampling, storage
+from nnbo_mip.space.discrete import discrete
 from nnbo_mip.space.exclusion_faces import ExclusionFaces
 from nnbo_mip.space.exclusions import ExclusionBoxes as ExclusionBoxes
 from nnbo_mip.space.grid import Grid as Grid
 
 ROW_SLACK = 1e-9
 """Rows count as satisfied within ROW_SLACK * (1 + |b|)."""
-
-BINARY = Grid.uniform(0.0, 1.0, 2)
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -85,10 +84,13 @@ class Domain:
         exclusions: ExclusionBoxes | None = None,
     ) -> None:
         low, high = _checked_ends(lower, upper)
-        groups = _checked_groups(one_hot, low.size)
-        all_grids = _checked_grids(grids, groups, low.size)
-        low, high = _ends_on_grids(low, high, all_grids)
-        matrix, right = _checked_rows(A, b, low, high)
+        groups: tuple[tuple[int, ...], ...] = ()
+        all_grids: tuple[Grid | None, ...] = (None,) * low.size
+        if len(one_hot) or (grids is not None and tuple(grids) != all_grids):
+            groups, all_grids, low, high = discrete(grids, one_hot, low, high)
+        matrix, right = np.empty((0, low.size)), np.empty(0)
+        if A is not None or b is not None:
+            matrix, right = rows.checked(A, b, low, high)
         object.__setattr__(self, "lower", frozen(low))
         object.__setattr__(self, "upper", frozen(high))
         object.__setattr__(self, "grids", all_grids)
@@ -113,6 +115,9 @@ class Domain:
     @cached_property
     def exclusion_faces(self) -> ExclusionFaces:
         """The exclusions with their faces on the grids."""
+        if not len(self.exclusions):
+            none = self.exclusions.lower
+            return ExclusionFaces(self.exclusions, none, none, none, none)
         return ExclusionFaces.of(self.exclusions, self.grids)
 
     @cached_property
@@ -120,7 +125,7 @@ class Domain:
         """The same domain without its exclusions."""
         if not len(self.exclusions):
             return self
-        return Domain(self.lower, self.upper, self.grids, self.one_hot, self.A, self.b)
+        return self._within(self.lower, self.upper, None)
 
     @cached_property
     def row_slack(self) -> FloatArray:
@@ -185,7 +190,26 @@ class Domain:
         feasible : (n,) or () bool array
             False only where the box is proven to hold no admissible point.
         """
-        return propagation.tighten(self, lower, upper)
+        low, high = as_floats(lower, "lower"), as_floats(upper, "upper")
+        if low.shape != high.shape or low.ndim not in (1, 2) or low.shape[-1] != self.dimension:
+            raise InputError(
+                f"boxes must have lower and upper of one shape (n, {self.dimension}); "
+                f"got {low.shape} and {high.shape}; pass one row a box."
+            )
+        if np.isnan(low).any() or np.isnan(high).any():
+            raise InputError("the ends of boxes must be numbers; got nan; drop those boxes.")
+        meets = (low <= high) & (low <= self.upper) & (high >= self.lower)
+        feasible: BoolArray = np.asarray(np.atleast_2d(meets).all(axis=1))
+        # Clipped on both sides: the ends of infeasible boxes stay finite and small as well.
+        boxes_low = np.clip(np.atleast_2d(low), self.lower, self.upper)
+        boxes_high = np.clip(np.atleast_2d(high), self.lower, self.upper)
+        if not self.is_box:
+            propagation.propagate(self, boxes_low, boxes_high, feasible)
+        return (
+            boxes_low.reshape(low.shape),
+            boxes_high.reshape(low.shape),
+            np.asarray(feasible.reshape(low.shape[:-1])),
+        )
 
     def restrict(self, lower: npt.ArrayLike, upper: npt.ArrayLike) -> Domain:
         """Return the admissible points within another box; an empty box is refused."""
@@ -195,15 +219,8 @@ class Domain:
                 f"the box must have {self.dimension} dimensions; got {low.size}; "
                 "give one pair of ends a coordinate."
             )
-        return Domain(
-            np.maximum(low, self.lower),
-            np.minimum(high, self.upper),
-            self.grids,
-            self.one_hot,
-            self.A,
-            self.b,
-            self.exclusions,
-        )
+        ends = np.maximum(low, self.lower), np.minimum(high, self.upper)
+        return self._within(*ends, self.exclusions)
 
     def away_from(self, points: npt.ArrayLike, eps: npt.ArrayLike) -> Domain:
         """Return the admissible points no closer than eps to any of some points.
@@ -218,7 +235,13 @@ class Domain:
             are moved outwards to the next float64.
         """
         exclusions = self.exclusions.joined(ExclusionBoxes.around(points, eps, self.dimension))
-        return Domain(self.lower, self.upper, self.grids, self.one_hot, self.A, self.b, exclusions)
+        return self._within(self.lower, self.upper, exclusions)
+
+    def _within(
+        self, lower: FloatArray, upper: FloatArray, exclusions: ExclusionBoxes | None
+    ) -> Domain:
+        rows_too = (self.A, self.b) if self.b.size else (None, None)
+        return Domain(lower, upper, self.grids, self.one_hot, *rows_too, exclusions)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -260,99 +283,6 @@ def _checked_ends(lower: npt.ArrayLike, upper: npt.ArrayLike) -> tuple[FloatArra
             f"{j}; give narrower bounds."
         )
     return low, high
-
-
-def _checked_groups(
-    one_hot: Sequence[Sequence[int]], dimension: int
-) -> tuple[tuple[int, ...], ...]:
-    groups = tuple(tuple(int(index) for index in group) for group in one_hot)
-    members = [index for group in groups for index in group]
-    if any(not group for group in groups) or len(set(members)) != len(members):
-        raise InputError(
-            f"one-hot groups must be non-empty and disjoint; got {groups}; "
-            "name every coordinate in at most one group."
-        )
-    if any(not 0 <= index < dimension for index in members):
-        raise InputError(
-            f"one-hot groups must name coordinates 0..{dimension - 1}; got {groups}; "
-            "correct the indices."
-        )
-    return groups
-
-
-def _checked_grids(
-    grids: Sequence[object] | None, groups: tuple[tuple[int, ...], ...], dimension: int
-) -> tuple[Grid | None, ...]:
-    entries = [None] * dimension if grids is None else list(grids)
-    if len(entries) != dimension:
-        raise InputError(
-            f"grids must have one entry a dimension, {dimension}; got {len(entries)}; "
-            "put None where a coordinate is continuous."
-        )
-    all_grids: list[Grid | None] = []
-    for entry in entries:
-        if entry is not None and not isinstance(entry, Grid):
-            raise InputError(
-                f"grids must hold Grid objects or None; got {entry!r}; "
-                "make one with Grid.uniform or Grid.listed."
-            )
-        all_grids.append(entry)
-    for index in (index for group in groups for index in group):
-        grid = all_grids[index]
-        if grid is not None and not (grid.count == 2 and grid.first == 0.0 and grid.last == 1.0):
-            raise InputError(
-                f"a coordinate of a one-hot group takes the values 0 and 1; got {grid!r} for "
-                f"coordinate {index}; leave its grid None."
-            )
-        all_grids[index] = BINARY
-    return tuple(all_grids)
-
-
-def _ends_on_grids(
-    lower: FloatArray, upper: FloatArray, grids: tuple[Grid | None, ...]
-) -> tuple[FloatArray, FloatArray]:
-    lower, upper = lower.copy(), upper.copy()
-    for j, grid in enumerate(grids):
-        if grid is None:
-            continue
-        above, below = int(grid.index_above(lower[j])), int(grid.index_below(upper[j]))
-        if above > below:
-            raise InputError(
-                f"[lower, upper] must hold a value of the grid in every dimension; got "
-                f"[{lower[j]}, {upper[j]}] and {grid!r} in dimension {j}; widen the bounds."
-            )
-        lower[j], upper[j] = grid.value(above), grid.value(below)
-    return lower, upper
-
-
-def _checked_rows(
-    A: npt.ArrayLike | None, b: npt.ArrayLike | None, lower: FloatArray, upper: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    if (A is None) != (b is None):
-        raise InputError(
-            "rows need both A and b; got only one of them; pass both, or neither for none."
-        )
-    if A is None or b is None:
-        return np.empty((0, lower.size)), np.empty(0)
-    right = as_finite_vector(b, "b")
-    matrix = as_floats(A, "A")
-    if matrix.size == 0 and right.size == 0:
-        matrix = matrix.reshape(0, lower.size)
-    if matrix.shape != (right.size, lower.size):
-        raise InputError(
-            f"A must have one row an entry of b and one column a dimension, shape "
-            f"({right.size}, {lower.size}); got {matrix.shape}; did you pass A.T?"
-        )
-    with np.errstate(over="ignore", invalid="ignore"):
-        magnitude = np.abs(matrix) @ np.maximum(np.abs(lower), np.abs(upper)) + np.abs(right)
-        magnitude *= 2.0
-    if not np.isfinite(magnitude).all():
-        i = int(np.flatnonzero(~np.isfinite(magnitude))[0])
-        raise InputError(
-            f"rows must have finite coefficients and values over the box; got row {i}: "
-            f"{matrix[i]}; correct it or rescale it."
-        )
-    return matrix, right
 
 
 def _checked_exclusions(

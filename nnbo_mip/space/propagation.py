@@ -27,8 +27,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import BoolArray, FloatArray, as_floats
-from nnbo_mip.core.errors import InputError
+from nnbo_mip.core.arrays import BoolArray, FloatArray
 from nnbo_mip.space.grid import Grid
 from nnbo_mip.space.rows import SMALLEST_SUBNORMAL, UNIT_ROUNDOFF, summation_error
 
@@ -47,34 +46,8 @@ WORTHWHILE = 1e-3
 """A box of which a round shortens no side by this fraction is left alone from then on."""
 
 
-def tighten(
-    domain: Domain, lower: npt.ArrayLike, upper: npt.ArrayLike
-) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Shrink boxes (n, d) or (d,) to the domain; see `Domain.tighten`."""
-    low, high = as_floats(lower, "lower"), as_floats(upper, "upper")
-    if low.shape != high.shape or low.ndim not in (1, 2) or low.shape[-1] != domain.dimension:
-        raise InputError(
-            f"boxes must have lower and upper of one shape (n, {domain.dimension}); "
-            f"got {low.shape} and {high.shape}; pass one row a box."
-        )
-    if np.isnan(low).any() or np.isnan(high).any():
-        raise InputError("the ends of boxes must be numbers; got nan; drop those boxes.")
-    meets = (low <= high) & (low <= domain.upper) & (high >= domain.lower)
-    feasible: BoolArray = np.asarray(np.atleast_2d(meets).all(axis=1))
-    # Clipped on both sides: the ends of infeasible boxes stay finite and small as well.
-    boxes_low = np.clip(np.atleast_2d(low), domain.lower, domain.upper)
-    boxes_high = np.clip(np.atleast_2d(high), domain.lower, domain.upper)
-    if not domain.is_box:
-        _propagate(domain, boxes_low, boxes_high, feasible)
-    return (
-        boxes_low.reshape(low.shape),
-        boxes_high.reshape(low.shape),
-        np.asarray(feasible.reshape(low.shape[:-1])),
-    )
-
-
-def _propagate(domain: Domain, low: FloatArray, high: FloatArray, feasible: BoolArray) -> None:
-    """Run rounds of row, grid, one-hot and exclusion propagation in place."""
+def propagate(domain: Domain, low: FloatArray, high: FloatArray, feasible: BoolArray) -> None:
+    """Shrink boxes (n, d) within the domain's ends in place, and mark those that are empty."""
     _round_to_grids(domain, range(domain.dimension), low, high, feasible)
     _apply_groups(domain, low, high, feasible)
     _apply_exclusions(domain, low, high, feasible)

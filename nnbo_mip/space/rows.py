@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 
-from nnbo_mip.core.arrays import BoolArray, FloatArray
+from nnbo_mip.core.arrays import BoolArray, FloatArray, as_finite_vector, as_floats
+from nnbo_mip.core.errors import InputError
 
 UNIT_ROUNDOFF = 2.0**-53
 SMALLEST_SUBNORMAL = 2.0**-1074
@@ -127,3 +129,32 @@ def separated(A: FloatArray, b: FloatArray, slack: FloatArray) -> RowSystem:
         0.5 * (b[first] - b[second]),
         0.5 * (b[first] + b[second] + slack[first] + slack[second]),
     )
+
+
+def checked(
+    A: npt.ArrayLike | None, b: npt.ArrayLike | None, lower: FloatArray, upper: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the rows of a domain with these ends, refused where they are none."""
+    if A is None or b is None:
+        raise InputError(
+            "rows need both A and b; got only one of them; pass both, or neither for none."
+        )
+    right = as_finite_vector(b, "b")
+    matrix = as_floats(A, "A")
+    if matrix.size == 0 and right.size == 0:
+        matrix = matrix.reshape(0, lower.size)
+    if matrix.shape != (right.size, lower.size):
+        raise InputError(
+            f"A must have one row an entry of b and one column a dimension, shape "
+            f"({right.size}, {lower.size}); got {matrix.shape}; did you pass A.T?"
+        )
+    with np.errstate(over="ignore", invalid="ignore"):
+        magnitude = np.abs(matrix) @ np.maximum(np.abs(lower), np.abs(upper)) + np.abs(right)
+        magnitude *= 2.0
+    if not np.isfinite(magnitude).all():
+        i = int(np.flatnonzero(~np.isfinite(magnitude))[0])
+        raise InputError(
+            f"rows must have finite coefficients and values over the box; got row {i}: "
+            f"{matrix[i]}; correct it or rescale it."
+        )
+    return matrix, right

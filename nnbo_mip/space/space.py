@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray, as_finite_vector, as_floats
 from nnbo_mip.core.errors import InputError
-from nnbo_mip.space import coercion, storage
+from nnbo_mip.space import storage
 from nnbo_mip.space.abstract import Dimension, NumericDimension
 from nnbo_mip.space.constraints import LinearConstraint, as_constraints, model_rows, raw_rows
 from nnbo_mip.space.dimensions import Categorical, Real
 from nnbo_mip.space.domain import Domain
-from nnbo_mip.space.points import read_array, read_dicts, write_array, write_dicts
+from nnbo_mip.space.notation import as_space, read_array, read_dicts, write_array, write_dicts
 
 
 class Space:
@@ -47,7 +47,8 @@ class Space:
 
     def __init__(self, dimensions: Sequence[Dimension], constraints: object = ()) -> None:
         self._dimensions = _checked_dimensions(dimensions)
-        self._constraints = as_constraints(constraints, self._dimensions)
+        none = isinstance(constraints, tuple | list) and not constraints
+        self._constraints = () if none else as_constraints(constraints, self._dimensions)
         self._is_named = True
         self.numeric()  # constraints that name what is not there are refused here
 
@@ -76,7 +77,7 @@ class Space:
         Accepts a Space or a Domain (returned as it is), a sequence of dimensions, a sequence
         of pairs ``[(lo, hi), …]``, ``scipy.optimize.Bounds``, or a dict of name to pair.
         """
-        return coercion.coerce(given, constraints)
+        return as_space(given, constraints)
 
     @property
     def dimensions(self) -> tuple[Dimension, ...]:
@@ -112,13 +113,18 @@ class Space:
 
     @cached_property
     def _model(self) -> Domain:
-        return self._domain(True, *model_rows(*self._raw_rows, self._dimensions))
+        A, b = self._raw_rows
+        if A is not None and b is not None:
+            A, b = model_rows(A, b, self._dimensions)
+        return self._domain(True, A, b)
 
     @cached_property
-    def _raw_rows(self) -> tuple[FloatArray, FloatArray]:
+    def _raw_rows(self) -> tuple[FloatArray, FloatArray] | tuple[None, None]:
+        if not self._constraints:
+            return None, None
         return raw_rows(self._constraints, self._dimensions)
 
-    def _domain(self, model: bool, A: FloatArray, b: FloatArray) -> Domain:
+    def _domain(self, model: bool, A: FloatArray | None, b: FloatArray | None) -> Domain:
         ends = [(d.ends(model), d.grid(model)) for d in self._dimensions for _ in range(d.width)]
         groups = [
             range(block.start, block.stop)

@@ -377,7 +377,7 @@ def test_a_missing_package_exits_with_4(monkeypatch: pytest.MonkeyPatch) -> None
         raise nm.MissingExtraError("this solver needs a package;\n install nnbo_mip[scip].")
 
     monkeypatch.setattr(module, "check_solver", absent)
-    result = certify("tent.npz --lower 1 --upper 7")
+    result = certify("tent.npz --lower 1 --upper 7 --solver scip")
     assert result.exit_code == 4
     assert "nnbo_mip[scip]" in result.stderr
     assert len(result.stderr.splitlines()) == 1

@@ -24,7 +24,6 @@ import nnbo_mip as nm
 from nnbo_mip.core.errors import FileFormatError
 from nnbo_mip.core.terms import LARGEST_GAP, Measure
 from nnbo_mip.exact.certificates.format import KEYS
-from nnbo_mip.network.graph.fingerprint import fingerprint
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.storage import head_from_dict
 from nnbo_mip.space import Domain, Grid
@@ -232,7 +231,7 @@ def why_true(case: Case, changed: nm.Certificate, place: Place, reason: str) -> 
     if field == "space" and _same_points(honest, changed):
         return "the same points under the same names, or without names"
     if field == "output" and isinstance(case.subject, nm.Network):
-        same = fingerprint(case.subject.objective(changed.output), changed.version)
+        same = case.subject.objective(changed.output).fingerprint_of(changed.version)
         if same == honest.objective_fingerprint:
             return "another name of the same function"
     return ""

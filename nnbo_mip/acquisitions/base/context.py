@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from nnbo_mip.acquisitions.base.schedules import Schedule, Scheduled, number_in_step
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.checks import check_count, check_number
 from nnbo_mip.core.errors import InputError
@@ -72,6 +74,12 @@ class Context:
             )
         return float(self.y.max())
 
+    def scheduled(self, name: str, given: Scheduled, n_inputs: int) -> float:
+        """Return the number >= 0 that an option, perhaps a schedule, has in this step."""
+        if isinstance(given, str | Mapping | Schedule):
+            return number_in_step(name, given, self.step, n_inputs)
+        return check_number(name, given, least=0.0)
+
     def observations(self) -> tuple[FloatArray, FloatArray]:
         """Return the evaluated points and their values, of which there must be two."""
         if self.X is None or self.y is None or len(self.y) < 2:
@@ -112,6 +120,11 @@ def check_incumbent(incumbent: float | None) -> None:
     """Refuse an incumbent that is no finite number."""
     if incumbent is not None:
         check_number("incumbent", incumbent)
+
+
+def check_scheduled(name: str, given: Scheduled) -> None:
+    """Refuse an option that is neither a number >= 0 nor a schedule."""
+    Context().scheduled(name, given, n_inputs=1)
 
 
 def _numbers(name: str, given: npt.ArrayLike) -> FloatArray:

@@ -130,15 +130,10 @@ registry: Registry[Schedule] = Registry(
 """Filled by this module, by entry points, and by `register`."""
 
 
-def check_scheduled(name: str, given: Scheduled) -> None:
-    """Refuse an option that is neither a number >= 0 nor a schedule."""
-    scheduled(name, given, step=0, n_inputs=1)
-
-
-def scheduled(name: str, given: Scheduled, step: int, n_inputs: int) -> float:
-    """Return the number that an option has in a step."""
-    if not isinstance(given, str | Mapping | Schedule):
-        return check_number(name, given, least=0.0)
+def number_in_step(
+    name: str, given: str | Mapping[str, Any] | Schedule, step: int, n_inputs: int
+) -> float:
+    """Return the number that a schedule gives an option in a step."""
     if isinstance(given, str) and given.endswith(")"):
         head, bracket, options = given[:-1].partition("(")
         if bracket and head.strip().isidentifier():

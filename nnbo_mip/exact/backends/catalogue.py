@@ -95,18 +95,8 @@ def _usable(name: str) -> Backend | None:
     return None if backend.licensed else backend
 
 
-def check_solver(solver: object, *, asked: bool) -> str:
-    """Refuse unknown solvers, and missing ones that are asked for, or were named.
-
-    Parameters
-    ----------
-    solver : object
-        Its name.
-    asked : bool
-        Whether it will be asked for certain; the default one may be left out where it may not.
-    """
-    if solver == DEFAULT and not asked:
-        return DEFAULT
+def check_solver(solver: object) -> str:
+    """Return the name of a solver that is known and installed; refuse others."""
     backend = get_backend(solver)
     backend.version()
     return backend.name

@@ -42,7 +42,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.exact.search.rounding import RoundingModel
+from nnbo_mip.exact.search.rounding import RoundingModel, center_and_radius
 from nnbo_mip.network.graph.affine import Affine, dense
 from nnbo_mip.network.graph.graph import Network
 
@@ -376,13 +376,6 @@ class Relaxer:
             change = step * np.clip(z / np.where(crossing, scale, 1.0), -1.0, 1.0)
             moved.append(np.where(crossing & negative, np.clip(old + change, 0.0, 1.0), old))
         return moved
-
-
-def center_and_radius(lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return centers and radii whose boxes contain the given ones in real arithmetic."""
-    center = 0.5 * lower + 0.5 * upper
-    radius = 0.5 * (upper - lower)
-    return center, radius * (1.0 + 4e-16) + 4e-16 * np.abs(center) + 1e-323
 
 
 def _intervals(

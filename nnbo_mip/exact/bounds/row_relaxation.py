@@ -28,8 +28,8 @@ import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.bounds.kernel_network import kernel_network
-from nnbo_mip.exact.bounds.relaxation import LinearBounds, center_and_radius
-from nnbo_mip.exact.search.rounding import gamma, rounding_model
+from nnbo_mip.exact.bounds.relaxation import LinearBounds
+from nnbo_mip.exact.search.rounding import center_and_radius, gamma, rounding_model
 from nnbo_mip.network.graph.graph import Network
 
 

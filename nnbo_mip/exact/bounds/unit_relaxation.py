@@ -30,10 +30,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.exact.bounds.relaxation import LinearBounds, center_and_radius
+from nnbo_mip.exact.bounds.relaxation import LinearBounds
 from nnbo_mip.exact.bounds.row_relaxation import OutputBounds
 from nnbo_mip.exact.bounds.units import UnitRelaxations, Units
-from nnbo_mip.exact.search.rounding import LARGEST_MAGNITUDE, gamma
+from nnbo_mip.exact.search.rounding import LARGEST_MAGNITUDE, center_and_radius, gamma
 from nnbo_mip.scores.posteriors.process import ProcessPosterior
 from nnbo_mip.scores.posteriors.tanh import TanhPosterior, thinned
 

@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -150,8 +150,15 @@ class Certificate(Rebuilt):
     # -- files ------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what `to_json` writes; infinities and NaN as text."""
-        return certificate_format.encode(self)
+        """Return what `to_json` writes, format and version first; infinities and NaN as text."""
+        content = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        content["sub_certificates"] = [sub.to_dict() for sub in self.sub_certificates]
+        content = {
+            certificate_format.KEYS.get(name, name): _encoded(value)
+            for name, value in content.items()
+            if value is not None or name not in certificate_format.OPTIONAL
+        }
+        return {"format": certificate_format.FORMAT, "version": content.pop("version"), **content}
 
     def to_json(self) -> str:
         """Return the certificate as JSON; `from_json` restores every float64 exactly."""
@@ -271,3 +278,13 @@ class Certificate(Rebuilt):
             return self.engine
         version = f" {self.solver_version}" if self.solver_version else ""
         return f"{self.engine} with {self.solver}{version}"
+
+
+def _encoded(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else str(float(value))
+    if isinstance(value, Mapping):
+        return {key: _encoded(entry) for key, entry in value.items()}
+    if isinstance(value, tuple | list):
+        return [_encoded(entry) for entry in value]
+    return value

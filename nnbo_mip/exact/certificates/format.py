@@ -1,17 +1,17 @@
-"""Certificates as JSON: written exactly, read strictly.
+"""Certificates as JSON: read strictly; `Certificate.to_dict` writes them, exactly.
 
 Finite floats are JSON numbers, whose shortest decimal form restores every float64; the
 others are the texts "inf", "-inf" and "nan". A file is refused when it is too large, has
 missing, unknown or repeated fields, or a value of the wrong type.
 
-Version 2 differs from version 1 in the fingerprints alone (see `network.graph.fingerprint`).
+Version 2 differs from version 1 in the fingerprints alone (see `Network.fingerprint_of`).
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -42,28 +42,6 @@ KEYS = {"posterior": "readout"}
 """Fields that files know by another name."""
 
 INFINITIES = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
-
-
-def encode(certificate: Certificate) -> dict[str, Any]:
-    """Return the JSON-able content, the format and its version first."""
-    content = {entry.name: getattr(certificate, entry.name) for entry in fields(certificate)}
-    content["sub_certificates"] = [encode(sub) for sub in certificate.sub_certificates]
-    content = {
-        KEYS.get(name, name): _encoded(value)
-        for name, value in content.items()
-        if value is not None or name not in OPTIONAL
-    }
-    return {"format": FORMAT, "version": content.pop("version"), **content}
-
-
-def _encoded(value: Any) -> Any:
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else str(float(value))
-    if isinstance(value, Mapping):
-        return {key: _encoded(entry) for key, entry in value.items()}
-    if isinstance(value, tuple | list):
-        return [_encoded(entry) for entry in value]
-    return value
 
 
 def read(path: str | Path) -> bytes:

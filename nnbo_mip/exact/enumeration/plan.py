@@ -1,4 +1,4 @@
-"""Which coordinates are listed value by value, and which are swept by simplices."""
+"""Which coordinates are listed value by value, which are swept by simplices, and the cost."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError
+from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.space.domain import Domain, Grid
 from nnbo_mip.space.exclusion_free import exclusion_free_boxes
 
@@ -21,6 +23,29 @@ BOXES_A_EXCLUSION = 4
 
 LONG_GRID = 64
 """Values beyond which the longest grid is swept rather than listed."""
+
+
+@dataclass(frozen=True)
+class EnumerateOptions:
+    """Budgets of the enumeration.
+
+    Parameters
+    ----------
+    max_slices : int
+        Largest number of combinations of the discrete coordinates.
+    max_simplices : int
+        Simplices bounded before the search stops with what it has.
+    """
+
+    max_slices: int = 1_000_000
+    max_simplices: int = 4_000_000
+
+    def __post_init__(self) -> None:
+        if self.max_slices < 1 or self.max_simplices < 1:
+            raise InputError(
+                "max_slices and max_simplices must be at least 1; got "
+                f"{self.max_slices} and {self.max_simplices}; raise them."
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,3 +158,58 @@ def make_plan(domain: Domain, max_slices: int) -> Plan:
     ]
     axes += [Axis(group, np.eye(len(group))) for group in domain.one_hot]
     return Plan(domain, tuple(axes), tuple(free), swept_grid)
+
+
+def plan_of(problem: Problem, options: EnumerateOptions) -> Plan | None:
+    """Return the plan for the tightened domain; None if that is empty."""
+    domain = problem.domain
+    lower, upper, feasible = domain.tighten(domain.lower, domain.upper)
+    if not feasible:
+        return None
+    return make_plan(domain.restrict(lower, upper), options.max_slices)
+
+
+def supports(problem: Problem, options: EnumerateOptions | None = None) -> bool:
+    """Whether `solve` would take the problem rather than refuse it."""
+    try:
+        plan_of(problem, options or EnumerateOptions())
+    except InputError:
+        return False
+    return True
+
+
+def estimate_cost(problem: Problem, options: EnumerateOptions | None = None) -> float:
+    """Estimate the floating-point operations of `solve`; infinite where it refuses.
+
+    A bound of a simplex with V vertices costs about 2 V + 2 passes through the network.
+    Every combination of the discrete coordinates needs a few bounds and the best of them
+    some hundred more; in polygons as many as there are ReLUs, and twice as many for every
+    further layer, because forms widen with depth. Measured within a factor of ten.
+    """
+    try:
+        plan = plan_of(problem, options or EnumerateOptions())
+    except InputError:
+        return np.inf
+    if plan is None:
+        return 0.0
+    network = problem.network
+    weights = sum(
+        affine.width * network.source_width(source)
+        for affine in (*network.layers, network.head)
+        for source in affine.terms
+    )
+    simplices = float(plan.slices)
+    boxes = plan.slices * (1.0 + len(plan.domain.exclusions))
+    if len(plan.free) == 1:
+        simplices = 3.0 * boxes + 100.0
+    elif len(plan.free) == 2:
+        simplices = 8.0 * boxes + (100.0 + network.n_relus) * 2.0 ** (_depth(network) - 2)
+    return 2.0 * weights * (2 * len(plan.free) + 4) * simplices
+
+
+def _depth(network: Network) -> int:
+    """Return the number of ReLU layers on the longest path."""
+    depths = [0]
+    for layer in network.layers:
+        depths.append(1 + max((depths[source] for source in layer.terms), default=0))
+    return max(depths)

@@ -31,9 +31,6 @@ class Rows:
         size = np.abs(self.A) @ largest + np.abs(self.limit)
         self.margin = roundings * (UNIT_ROUNDOFF * size + SMALLEST_SUBNORMAL)
 
-    def __len__(self) -> int:
-        return len(self.limit)
-
     def excess(self, points: FloatArray) -> FloatArray:
         """Return ``A x - limit`` for points (…, d): (…, m)."""
         return np.asarray(points @ self.A.T - self.limit)

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nnbo_mip.exact.enumeration.cuts import between_grid_values, choose_cuts
+from nnbo_mip.exact.enumeration.cuts import Children, Frontier, between_grid_values, choose_cuts
 from nnbo_mip.exact.enumeration.forms import FormPropagation
-from nnbo_mip.exact.enumeration.frontier import Children, Frontier
-from nnbo_mip.exact.enumeration.gains import OUTWARD, ErrorGains
-from nnbo_mip.exact.enumeration.plan import Plan
+from nnbo_mip.exact.enumeration.gains import OUTWARD, ErrorGains, error_gains
+from nnbo_mip.exact.enumeration.plan import EnumerateOptions, Plan, plan_of
 from nnbo_mip.exact.enumeration.planes import upper_plane
 from nnbo_mip.exact.enumeration.rows import Rows
 from nnbo_mip.exact.enumeration.simplices import DRIFT, Geometry
@@ -55,7 +54,9 @@ class Search:
         largest = np.maximum(np.abs(problem.domain.lower), np.abs(problem.domain.upper))
         self.drift = DRIFT * float(gains.inputs @ largest) * OUTWARD
         self.geometry = Geometry(plan.domain, plan.free)
-        self.rows = Rows(plan.domain, self.geometry)
+        # Simplices end at rows; where a grid is swept, propagation ended them.
+        cuts_rows = plan.domain.b.size and plan.swept_grid is None
+        self.rows = Rows(plan.domain, self.geometry) if cuts_rows else None
         values = self.geometry.vertex_count * max(1, problem.network.n_relus)
         self.batch = int(np.clip(FLOATS_PER_BATCH // values, 8, LARGEST_BATCH))
         self.frontier = Frontier(self.geometry.vertex_count, problem.dimension)
@@ -135,7 +136,7 @@ class Search:
         for lower, upper in self.plan.blocks(self.batch):
             vertices = self.geometry.cover(lower, upper)
             drifts = np.zeros(vertices.shape[1], dtype=np.int64)
-            if self._cuts_rows():
+            if self.rows is not None:
                 vertices, drifts = self.rows.clip(vertices)
             for start in range(0, vertices.shape[1], self.batch):
                 part = vertices[:, start : start + self.batch]
@@ -148,13 +149,9 @@ class Search:
                     new_owner=np.tile(np.arange(count), part.shape[0]),
                 )
 
-    def _cuts_rows(self) -> bool:
-        """Whether simplices end at rows; where a grid is swept, propagation ended them."""
-        return len(self.rows) > 0 and self.plan.swept_grid is None
-
     def _offer(self, parts: Children) -> None:
         points = parts.new_points
-        if self._cuts_rows():
+        if self.rows is not None:
             points = self.rows.moved_inside(points, parts.vertices[:, parts.new_owner])
         self.monitor.offer(points)
 
@@ -186,3 +183,27 @@ class Search:
             open_ones &= cuts.possible
             self.frontier.push(parts.vertices, upper, parts.drifts, cuts, open_ones)
         self.settled = max(self.settled, float(upper[~open_ones].max(initial=-np.inf)))
+
+
+def solve(problem: Problem, options: EnumerateOptions, monitor: Monitor) -> SearchResult:
+    """Maximize f over a domain of at most two continuous coordinates.
+
+    Raises
+    ------
+    InputError
+        When the domain is too large to be enumerated; see `supports`.
+    """
+    plan = plan_of(problem, options)
+    if plan is None:
+        return monitor.result(Proof(ENGINE), -np.inf, "rigorous", counters={"simplices": 0})
+    gains = error_gains(problem)
+    rounding = problem.rounding
+    if not (gains.is_finite() and np.isfinite(rounding.magnitude + rounding.output)):
+        return monitor.result(
+            Proof(ENGINE),
+            np.inf,
+            "none",
+            counters={"simplices": 0},
+            message="the weights are so large that float64 cannot bound the network's values.",
+        )
+    return Search(problem, plan, gains, options.max_simplices, monitor).run()

@@ -93,7 +93,7 @@ class _Writer:
         if isinstance(objective.head, LinearHead) or not math.isfinite(result.bound):
             return ()
         parts = tuple(self._part(step) for step in result.steps if _is_line(step))
-        if why_not_following(parts, objective, result.bound):
+        if not parts or why_not_following(parts, objective, result.bound):
             return ()
         return self._loosened(needed_lines(parts), objective, result.bound)
 

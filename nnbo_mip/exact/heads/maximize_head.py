@@ -66,11 +66,11 @@ Sequenced = Callable[[HeadProblem, SequenceOptions, Monitor], SearchResult]
 
 SEQUENCES = {
     Shape.LINEAR: (linear, tangents, tree_sums),
-    Shape.CONVEX: (sandwich,),
     Shape.RATIO: (ratio,),
     Shape.EMPIRICAL: (linear, counting, tree_sums),
 }
-"""By what a head is: the first one that serves its posterior is taken."""
+"""By what a head is, the first one that serves its posterior is taken; if it is convex, `sandwich`
+where mean and std span a plane."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,10 @@ class Ways:
     @cached_property
     def sequence(self) -> Sequenced | None:
         """The way through linear problems, if there is one."""
-        ways = SEQUENCES.get(self.problem.head.shape, ())
+        shape = self.problem.head.shape
+        if shape is Shape.CONVEX:
+            return sandwich.solve if self.problem.posterior.spans_plane else None
+        ways = SEQUENCES.get(shape, ())
         return next((way.solve for way in ways if not way.why_not(self.problem)), None)
 
     @cached_property

@@ -282,9 +282,11 @@ def plane_of(problem: HeadProblem, sequence: Sequence) -> SmoothPlane | PlainPla
 
 def why_no_plane(posterior: Posterior) -> str:
     """Return why a posterior has no plane of mean and std, in a sentence; empty where it has."""
-    if _plane.dispatch(type(posterior)) is not _plane.dispatch(object):
-        return ""
-    return "the std of this posterior is no function of one output; take boxes."
+    return (
+        ""
+        if posterior.spans_plane
+        else "the std of this posterior is no function of one output; take boxes."
+    )
 
 
 def why_not(problem: HeadProblem) -> str:

@@ -165,3 +165,10 @@ def _propagate(
     length = path + summands
     rounding_up = 1.0 + 2.0 * gamma(length)
     return magnitude * rounding_up, gain * rounding_up, length
+
+
+def center_and_radius(lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return centers and radii whose boxes contain the given ones in real arithmetic."""
+    center = 0.5 * lower + 0.5 * upper
+    radius = 0.5 * (upper - lower)
+    return center, radius * (1.0 + 4e-16) + 4e-16 * np.abs(center) + 1e-323

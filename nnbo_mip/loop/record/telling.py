@@ -18,7 +18,7 @@ from nnbo_mip.loop.record.state import State
 from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.loop.tables.tables import Table
 from nnbo_mip.space.abstract import NumericDimension
-from nnbo_mip.space.points import plain
+from nnbo_mip.space.notation import plain
 from nnbo_mip.space.same_point import allowed_differences, allowed_part, part_apart
 from nnbo_mip.space.space import Space
 

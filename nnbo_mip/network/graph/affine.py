@@ -172,3 +172,18 @@ def _frozen_matrix(values: Any) -> Matrix:
         )
     matrix.setflags(write=False)
     return matrix
+
+
+def adjoints(
+    layers: Sequence[Affine], head: Affine, sources: list[FloatArray], weights: FloatArray
+) -> list[FloatArray]:
+    """Return the gradients of weighted sums (n or 1, m) of a head's rows, by every source."""
+    adjoint: list[FloatArray] = [np.zeros_like(h) for h in sources]
+    for source in head.terms:
+        adjoint[source] += head.pull_back(weights, source)
+    for position in range(len(layers), 0, -1):
+        layer = layers[position - 1]
+        passed = adjoint[position] * (sources[position] > 0.0)
+        for source in layer.terms:
+            adjoint[source] += layer.pull_back(passed, source)
+    return adjoint

@@ -15,6 +15,7 @@ form, so one evaluator, one bound engine and one formulation serve them all.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -27,12 +28,12 @@ import numpy.typing as npt
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.core.files import MAX_BYTES
-from nnbo_mip.core.registry import Registry
-from nnbo_mip.network.graph.affine import Affine, Matrix, as_float64
-from nnbo_mip.network.graph.fingerprint import fingerprint
+from nnbo_mip.network.graph.affine import Affine, Matrix, adjoints, as_float64
 
 if TYPE_CHECKING:
     import torch
+
+FINGERPRINT_VERSION = 2
 
 EVALUATION_BLOCK = 1 << 24
 """Largest number of float64 values a hidden layer holds at once during evaluation."""
@@ -288,7 +289,29 @@ class Network:
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of the function and the names of its outputs, in hexadecimal."""
-        return fingerprint(self)
+        return self.fingerprint_of(FINGERPRINT_VERSION)
+
+    def fingerprint_of(self, version: int) -> str:
+        """Return the SHA-256 of canonical bytes.
+
+        Those of version 2 can be taken apart again: counts stand before what they count, so that
+        two networks with the same bytes are one function with the same names. Version 1 joined the
+        names by NUL and did not count the terms of a map; it is kept for the certificates that
+        name a network by it.
+        """
+        digest = hashlib.sha256(b"nnbo_mip network %d" % version)
+        digest.update(_counts(self.n_inputs, len(self.layers)))
+        for affine in (*self.layers, self.head):
+            if version > 1:
+                digest.update(_counts(len(affine.terms)))
+            affine.update_hash(digest)
+        if version == 1:
+            digest.update("\0".join(self.output_names).encode())
+            return digest.hexdigest()
+        for name in self.output_names:
+            encoded = name.encode(errors="surrogatepass")
+            digest.update(_counts(len(encoded)) + encoded)
+        return digest.hexdigest()
 
     # -- doors ------------------------------------------------------------------------
 
@@ -319,20 +342,28 @@ class Network:
         module: torch.nn.Module, n_inputs: int | None = None, *, verify: bool = True
     ) -> Network:
         """Import a PyTorch module; see `nnbo_mip.network.importers.torch.importer`."""
+        from nnbo_mip.network.importers import importers
+
         return importers.factory("torch")(module, n_inputs, verify=verify)
 
     @staticmethod
     def from_onnx(path: str | Path, max_bytes: int = MAX_BYTES, *, verify: bool = True) -> Network:
         """Import an ONNX file; see `nnbo_mip.network.importers.onnx.importer`."""
+        from nnbo_mip.network.importers import importers
+
         return importers.factory("onnx")(path, max_bytes, verify=verify)
 
     @staticmethod
     def from_sklearn(estimator: Any, *, verify: bool = True) -> Network:
         """Import a scikit-learn estimator; see `nnbo_mip.network.importers.sklearn`."""
+        from nnbo_mip.network.importers import importers
+
         return importers.factory("sklearn")(estimator, verify=verify)
 
     def to_onnx(self, path: str | Path) -> None:
         """Write an ONNX file in float64; see `nnbo_mip.network.importers.onnx.exporter`."""
+        from nnbo_mip.network.importers import exporters
+
         exporters.factory("onnx")(self, path)
 
     def save(self, path: str | Path) -> None:
@@ -349,44 +380,10 @@ class Network:
         return load(path, max_bytes)
 
 
-def adjoints(
-    layers: Sequence[Affine], head: Affine, sources: list[FloatArray], weights: FloatArray
-) -> list[FloatArray]:
-    """Return the gradients of weighted sums (n or 1, m) of a head's rows, by every source."""
-    adjoint: list[FloatArray] = [np.zeros_like(h) for h in sources]
-    for source in head.terms:
-        adjoint[source] += head.pull_back(weights, source)
-    for position in range(len(layers), 0, -1):
-        layer = layers[position - 1]
-        passed = adjoint[position] * (sources[position] > 0.0)
-        for source in layer.terms:
-            adjoint[source] += layer.pull_back(passed, source)
-    return adjoint
+def _counts(*numbers: int) -> bytes:
+    return np.array(numbers, dtype=np.int64).tobytes()
 
 
 def default_output_names(count: int) -> tuple[str, ...]:
     """Return ``("y",)`` for one output, ``("y0", "y1", …)`` for more."""
     return ("y",) if count == 1 else tuple(f"y{i}" for i in range(count))
-
-
-_IMPORTERS = "nnbo_mip.network.importers"
-
-importers: Registry[Network] = Registry(
-    "network importer",
-    Network,
-    {
-        "torch": f"{_IMPORTERS}.torch.importer:from_torch",
-        "onnx": f"{_IMPORTERS}.onnx.importer:from_onnx",
-        "sklearn": f"{_IMPORTERS}.sklearn:from_sklearn",
-    },
-    group="nnbo_mip.importers",
-)
-"""Functions that make a network of another library's model."""
-
-exporters: Registry[object] = Registry(
-    "network exporter",
-    object,
-    {"onnx": f"{_IMPORTERS}.onnx.exporter:to_onnx"},
-    group="nnbo_mip.exporters",
-)
-"""Functions of a network and a path that write it for another library."""

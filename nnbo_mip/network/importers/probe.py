@@ -28,8 +28,8 @@ import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import UnsupportedError
-from nnbo_mip.network.graph.affine import Affine, Matrix
-from nnbo_mip.network.graph.graph import Network, adjoints
+from nnbo_mip.network.graph.affine import Affine, Matrix, adjoints
+from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.network.importers.probe_points import OUTPUTS_PROBED, SEED
 
 Result = TypeVar("Result")

@@ -44,6 +44,9 @@ SPREADS = ("std", "variance")
 class Posterior(abc.ABC):
     """A way from points to mean and std, or to members; a frozen dataclass of numbers."""
 
+    spans_plane: ClassVar[bool] = False
+    """Whether mean and std are outputs of a network, or the std a function of one."""
+
     def __post_init__(self) -> None:
         """Refuse numbers and arrays that no bound holds for."""
         for entry in fields(self):  # type: ignore[arg-type]
@@ -254,6 +257,7 @@ class CurvedPosterior(Posterior):
 class PlainPosterior(CompiledPosterior):
     """Mean and std are outputs: NOMU under clip, mean absolute deviation of members."""
 
+    spans_plane = True
     std_output = "std"
 
     def std_from(self, read: FloatArray) -> FloatArray:
@@ -280,6 +284,7 @@ class SmoothPosterior(CompiledPosterior):
         Units of y and the outside scale.
     """
 
+    spans_plane = True
     std_output = "relu_raw"
 
     l_min: float

@@ -12,7 +12,6 @@ from scipy.sparse import csr_array
 
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.network.graph.affine import Affine, dense
-from nnbo_mip.network.graph.fingerprint import fingerprint
 from nnbo_mip.network.graph.graph import Network
 from tests.network.strategies import assert_close, networks, random_network
 
@@ -81,9 +80,9 @@ def test_names_are_not_joined_in_the_fingerprint() -> None:
     layers = [(np.arange(6.0).reshape(3, 2), [0.0, 1.0, 2.0])]
     first = Network.from_layers(layers, output_names=["mean", "std", "mean\0std"])
     second = Network.from_layers(layers, output_names=["mean\0std", "mean", "std"])
-    assert fingerprint(first, 1) == fingerprint(second, 1)  # the old way
+    assert first.fingerprint_of(1) == second.fingerprint_of(1)  # the old way
     assert first.fingerprint != second.fingerprint
-    assert fingerprint(first, 1) != first.fingerprint == fingerprint(first)
+    assert first.fingerprint_of(1) != first.fingerprint == first.fingerprint_of(2)
     lone = Network.from_layers(layers, output_names=["a", "b", "\ud800"])
     assert lone.fingerprint != first.fingerprint
 

@@ -23,7 +23,6 @@ from nnbo_mip.exact.checking.heads.implication import why_not_following
 from nnbo_mip.exact.checking.heads.reproof import HeadClaim, reprove_head
 from nnbo_mip.exact.checking.numbers import contradictions
 from nnbo_mip.exact.checking.reproof import Outcome
-from nnbo_mip.network.graph.fingerprint import fingerprint
 from nnbo_mip.scores.logarithms import LEAST_LOG
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.storage import head_from_dict, head_to_dict, network_of, posterior_to_dict
@@ -117,7 +116,7 @@ def _mismatch(
     if whole != certificate.objective_fingerprint:
         return "the certificate is about another objective: the fingerprints differ."
     network = network_of(objective.posterior)
-    named = whole if network is None else fingerprint(network, certificate.version)
+    named = whole if network is None else network.fingerprint_of(certificate.version)
     if named != certificate.network_fingerprint:
         return "the certificate is about another network: the fingerprints differ."
     if domain.dimension != objective.dimension:
