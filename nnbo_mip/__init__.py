@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from nnbo_mip.loop.optimize import optimize as optimize
     from nnbo_mip.loop.optimize_result import OptimizeResult as OptimizeResult
     from nnbo_mip.loop.optimizer import BayesianOptimizer as BayesianOptimizer
-    from nnbo_mip.loop.record.observation import Observation as Observation
+    from nnbo_mip.loop.record.events import Observation as Observation
     from nnbo_mip.loop.record.suggestion import Suggestion as Suggestion
     from nnbo_mip.maximizers.base.proposal import Proposal as Proposal
     from nnbo_mip.maximizers.compare import compare as compare
@@ -76,7 +76,7 @@ _HOMES = {
     "Comparison": "nnbo_mip.maximizers.comparison",
     "BayesianOptimizer": "nnbo_mip.loop.optimizer",
     "Suggestion": "nnbo_mip.loop.record.suggestion",
-    "Observation": "nnbo_mip.loop.record.observation",
+    "Observation": "nnbo_mip.loop.record.events",
     "optimize": "nnbo_mip.loop.optimize",
     "OptimizeResult": "nnbo_mip.loop.optimize_result",
     "Progress": "nnbo_mip.exact.search.monitor",

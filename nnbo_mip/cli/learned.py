@@ -20,8 +20,7 @@ from nnbo_mip.core.terms import Direction
 from nnbo_mip.loop.designs.spread import Sobol
 from nnbo_mip.loop.settings.defaults import acquisition_for, surrogate_for
 from nnbo_mip.loop.settings.settings import as_space
-from nnbo_mip.loop.step.learning import seeded
-from nnbo_mip.loop.step.training_set import value_of_failures
+from nnbo_mip.loop.step.training_set import seeded, value_of_failures
 from nnbo_mip.loop.tables.tables import read_table
 from nnbo_mip.maximizers.base.abstract import Maximizer
 from nnbo_mip.problems.catalogue import registry as problems

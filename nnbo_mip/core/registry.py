@@ -40,6 +40,8 @@ class Registry(Generic[T]):
         Entry-point group in which other packages offer theirs.
     experimental : collection of str
         Those of `homes` that are research: they may change or go, and lists mark them.
+    of_none : str, optional
+        What None stands for, where it stands for one.
     """
 
     def __init__(
@@ -49,12 +51,14 @@ class Registry(Generic[T]):
         homes: Mapping[str, str],
         group: str,
         experimental: Collection[str] = (),
+        of_none: str | None = None,
     ) -> None:
         self._kind = kind
         self._base = base
         self._homes = dict(homes)
         self._group = group
         self._experimental = frozenset(experimental)
+        self._of_none = of_none
         self._registered: dict[str, Callable[..., T]] = {}
         self._imported: dict[str, Callable[..., T]] = {}
         self._signatures: dict[str, tuple[Callable[..., T], Mapping[str, inspect.Parameter]]] = {}
@@ -120,7 +124,7 @@ class Registry(Generic[T]):
                     f"got {', '.join(options)}; use dataclasses.replace."
                 )
             return spec
-        name, own = self.parsed(spec)
+        name, own = self.parsed(self._of_none if spec is None else spec)
         repeated = sorted(set(own) & set(options))
         if repeated:
             raise InputError(

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from nnbo_mip.core.control import Progress
 from nnbo_mip.core.live import PLAIN_INTERVAL, now_and_then, redrawn
-from nnbo_mip.loop.record.observation import Observation
+from nnbo_mip.loop.record.events import Observation
 
 
 class Display:

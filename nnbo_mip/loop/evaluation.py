@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from nnbo_mip.core.errors import InputError
-from nnbo_mip.loop.record.observation import as_value
-from nnbo_mip.loop.record.serialization import as_reason
+from nnbo_mip.loop.record.serialization import as_reason, as_value
 
 Objective = Callable[[Any], Any]
 

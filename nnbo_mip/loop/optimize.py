@@ -14,8 +14,8 @@ from nnbo_mip.core.errors import InputError
 from nnbo_mip.loop.evaluation import Objective
 from nnbo_mip.loop.optimize_result import OptimizeResult
 from nnbo_mip.loop.optimizer import PENDING, BayesianOptimizer
+from nnbo_mip.loop.record.events import Observation
 from nnbo_mip.loop.record.journal import Journal
-from nnbo_mip.loop.record.observation import Observation
 from nnbo_mip.loop.settings.settings import CHANGEABLE, Settings
 from nnbo_mip.loop.tables.tables import Table, read_table
 

@@ -10,7 +10,7 @@ import numpy as np
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.rebuilt import Rebuilt
 from nnbo_mip.core.terms import Direction
-from nnbo_mip.loop.record.observation import Observation
+from nnbo_mip.loop.record.events import Observation
 from nnbo_mip.loop.record.serialization import point_out
 from nnbo_mip.loop.record.suggestion import Suggestion
 

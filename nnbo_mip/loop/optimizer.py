@@ -23,18 +23,17 @@ from nnbo_mip.core.errors import (
 from nnbo_mip.core.terms import Direction
 from nnbo_mip.loop.evaluation import Objective
 from nnbo_mip.loop.optimize_result import OptimizeResult
-from nnbo_mip.loop.record.events import forgotten
+from nnbo_mip.loop.record.events import Observation, forgotten
 from nnbo_mip.loop.record.journal import Journal
 from nnbo_mip.loop.record.ledger import Ledger
-from nnbo_mip.loop.record.observation import Observation
 from nnbo_mip.loop.record.state import State
 from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.loop.record.telling import pending_key, tellings, tellings_of_table
 from nnbo_mip.loop.record.workers import Worker
-from nnbo_mip.loop.settings.provenance import provenance
 from nnbo_mip.loop.settings.settings import OPENED_WITH, Settings
+from nnbo_mip.loop.settings.stored import settings_of
+from nnbo_mip.loop.step.answer import doubt_in
 from nnbo_mip.loop.step.ask_policy import AskPolicy
-from nnbo_mip.loop.step.doubts import doubt_in
 from nnbo_mip.loop.step.recommending import Recommendation, recommended
 from nnbo_mip.loop.step.rehearsal import rehearse, rehearse_maximizer
 from nnbo_mip.loop.tables.tables import read_table
@@ -162,8 +161,15 @@ class BayesianOptimizer:
             seed=seed,
         )
         rehearse(settings)  # not in `open`: what has begun can go on
-        meta = provenance(settings)
+        meta = settings.provenance()
         self._begin(settings, None if journal is None else Journal.create(journal, meta), meta)
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """Begin a run in memory, of settings that were rehearsed before, as a lab's plan does."""
+        optimizer = cls.__new__(cls)
+        optimizer._begin(settings, None, settings.provenance())
+        return optimizer
 
     @classmethod
     def open(cls, path: str | Path, pending: str = "again", **options: object) -> Self:
@@ -191,7 +197,7 @@ class BayesianOptimizer:
         if not isinstance(stored, Mapping):
             raise FileFormatError(f"the journal {str(path)!r} must hold settings; it has none.")
         optimizer = cls.__new__(cls)
-        settings = Settings.from_dict(stored, options)
+        settings = settings_of(stored, options)
         if options.get("maximizer") is not None:
             rehearse_maximizer(settings)
         optimizer._begin(settings, journal, meta)
@@ -441,9 +447,8 @@ class BayesianOptimizer:
         """
         with self._one_asks, reporting(progress, 1.0) as callback:
             exhausted = self._asking.is_exhausted
-            try:
-                turn, key = self._ledger.claim(worker.key, self._again, n_evals)
-            except JournalError:  # there is none, or none that could be written
+            turn, key = self._ledger.claim(worker.key, self._again, n_evals)
+            if turn == "alone":
                 is_over = not self._again and exhausted(self._ledger.state)
                 return "exhausted" if is_over else self._ask(callback)
             if turn == "wait":

@@ -19,7 +19,7 @@ from nnbo_mip.core.errors import EvaluationWarning, InputError, JournalError, Jo
 from nnbo_mip.loop.display import Display, displayed
 from nnbo_mip.loop.evaluation import Objective, evaluated
 from nnbo_mip.loop.optimize_result import OptimizeResult
-from nnbo_mip.loop.record.observation import Observation
+from nnbo_mip.loop.record.events import Observation
 from nnbo_mip.loop.record.serialization import point_out
 from nnbo_mip.loop.record.workers import Worker
 

@@ -240,8 +240,8 @@ class Domain:
     def _within(
         self, lower: FloatArray, upper: FloatArray, exclusions: ExclusionBoxes | None
     ) -> Domain:
-        rows_too = (self.A, self.b) if self.b.size else (None, None)
-        return Domain(lower, upper, self.grids, self.one_hot, *rows_too, exclusions)
+        A, b = (self.A, self.b) if self.b.size else (None, None)
+        return Domain(lower, upper, self.grids, self.one_hot, A, b, exclusions)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -15,7 +15,12 @@ import nnbo_mip as nm
 from nnbo_mip.core.errors import ModelWarning
 from nnbo_mip.loop.evaluation import evaluated
 from nnbo_mip.loop.policies.escape import NoEscape, escape_of
-from nnbo_mip.loop.step.doubts import N_CORNERS, NOTHING_LEFT, ONLY_CORNERS, are_corners
+from nnbo_mip.loop.step.answer import (
+    N_CORNERS,
+    NOTHING_LEFT,
+    ONLY_CORNERS,
+    are_corners,
+)
 from nnbo_mip.loop.step.training_set import TrainingSet
 from nnbo_mip.loop.warps.warping import warp_of
 from tests.loop.runs import BOX, bowl, figures, optimizer

@@ -14,7 +14,7 @@ import torch
 import nnbo_mip as nm
 from nnbo_mip.loop.evaluation import evaluated
 from nnbo_mip.loop.optimizer import BayesianOptimizer
-from nnbo_mip.loop.record.observation import as_value
+from nnbo_mip.loop.record.serialization import as_value
 from nnbo_mip.space import Categorical, Integer, Real, Space
 from tests.loop.runs import BOX, QUICK, optimizer
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from nnbo_mip.core.errors import InputError, UnsupportedError
-from nnbo_mip.loop.settings.provenance import PACKAGES, installed
+from nnbo_mip.core.version import PACKAGES, installed
 
 OPTIONAL = ("numba", "pyscipopt", "coco-experiment", "h5py", "onnx")
 """Whose versions are told as well; no digest rests on them."""

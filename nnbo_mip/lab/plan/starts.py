@@ -9,7 +9,7 @@ from typing import Any
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.loop.designs.designs import Design, design_of
-from nnbo_mip.loop.policies.seeds import Purpose, seed_for
+from nnbo_mip.loop.settings.settings import Purpose, seed_for
 from nnbo_mip.problems.catalogue import registry as problems
 from nnbo_mip.problems.problem import Problem
 from nnbo_mip.space.space import Space

@@ -10,8 +10,8 @@ from nnbo_mip.lab.peers.base import MethodTask
 from nnbo_mip.lab.plan.starts import design_for, shared_starts
 from nnbo_mip.lab.plan.unit import Unit
 from nnbo_mip.loop.designs.designs import design_of
-from nnbo_mip.loop.policies.seeds import Purpose, seed_for
 from nnbo_mip.loop.record.serialization import number_in
+from nnbo_mip.loop.settings.settings import Purpose, seed_for
 from nnbo_mip.problems.noise import GaussianNoise
 from nnbo_mip.problems.problem import Direction, Problem
 from nnbo_mip.space.space import Space
@@ -44,6 +44,7 @@ class Modelled:
 
     def __init__(self, unit: Unit, task: MethodTask) -> None:
         from nnbo_mip.loop.optimizer import BayesianOptimizer  # a baseline needs none of it
+        from nnbo_mip.loop.settings.settings import Settings
 
         options = dict(unit.method["options"])
         # The image of an embedding does not hold the shared starts: it draws its own.
@@ -53,12 +54,13 @@ class Modelled:
             drawn = self._draws
             options["initial"] = design_for(unit.starts, unit.instance) if drawn else task.starts
             options["steps"] = unit.steps
-        self._optimizer = BayesianOptimizer(
+        settings = Settings.planned(
             task.space,
             **{**options, "time_limit": number_in(options["time_limit"])},
             direction=task.direction,
             seed=unit.instance,
         )
+        self._optimizer = BayesianOptimizer.of(settings)  # rehearsed when the unit was planned
 
     def ask(self) -> tuple[Any, Suggestion | None]:
         """Return a start, or the choice of the model."""

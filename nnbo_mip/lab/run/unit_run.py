@@ -19,8 +19,8 @@ from nnbo_mip.lab.plan.starts import problem_of
 from nnbo_mip.lab.plan.unit import Unit
 from nnbo_mip.lab.run.methods import Method, begun, task_of
 from nnbo_mip.lab.store.columns import STEPS
-from nnbo_mip.loop.policies.seeds import Purpose, seed_for
 from nnbo_mip.loop.record.serialization import point_out
+from nnbo_mip.loop.settings.settings import Purpose, seed_for
 from nnbo_mip.problems.noise import Noise
 from nnbo_mip.problems.problem import Problem
 from nnbo_mip.problems.scaled import ScaledProblem
@@ -70,16 +70,20 @@ def _asked_and_told(
             spent = Stopwatch()
         with spent:
             method.tell(x, y)
-        told.append((math.inf if math.isnan(y) else task.sign * y, x))
+        told.append((y, x))
         reported = None
         if number + 1 in unit.reports:
             named = method.report()
-            best = min(told, key=lambda one: one[0])[1]
-            reported = measure.truth(best if named is None else named)
+            reported = measure.truth(_best(told, task.sign) if named is None else named)
         row = (y, truth, seconds, point_out(x), reported)
         for name, value in zip(names, row, strict=True):
             observed[name].append(value)
     return observed, steps
+
+
+def _best(told: list[tuple[float, Any]], sign: float) -> Any:
+    """Return the x of the best value, the first of those."""
+    return min(told, key=lambda one: math.inf if math.isnan(one[0]) else sign * one[0])[1]
 
 
 class Stopwatch:

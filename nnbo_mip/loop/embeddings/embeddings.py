@@ -148,10 +148,10 @@ registry: Registry[Embedding] = Registry(
     },
     group="nnbo_mip.embeddings",
     experimental=("autoencoder",),
+    of_none="none",
 )
 """Filled by this module, by entry points, and by `register`."""
 
 
-def embedding_of(given: object) -> Embedding:
-    """Return an embedding that was named, described or given; None is none."""
-    return NoEmbedding() if given is None else registry.create(given)
+embedding_of = registry.create
+"""Returns an embedding that was named, described or given; None is none."""

@@ -59,7 +59,7 @@ class Batch(abc.ABC):
         """
 
     def acquisition(self, given: Acquisition, pending: int) -> Acquisition:
-        """Return what is maximized while so many points are pending."""
+        """Return what is maximized while so many points, one at least, are pending."""
         return given
 
 
@@ -120,7 +120,7 @@ class Thompson(Batch):
 
     def acquisition(self, given: Acquisition, pending: int) -> Acquisition:
         """Return Thompson sampling, of which every step draws anew."""
-        return ThompsonSample() if pending else given
+        return ThompsonSample()
 
 
 @dataclass(frozen=True)
@@ -146,10 +146,10 @@ registry: Registry[Batch] = Registry(
         "none": f"{__name__}:Unaware",
     },
     group="nnbo_mip.batches",
+    of_none="none",
 )
 """Filled by this module, by entry points, and by `register`."""
 
 
-def batch_of(given: object) -> Batch:
-    """Return a rule that was named, described or given; None leaves pending points out."""
-    return Unaware() if given is None else registry.create(given)
+batch_of = registry.create
+"""Returns a rule that was named, described or given; None leaves pending points out."""

@@ -171,10 +171,10 @@ registry: Registry[Escape] = Registry(
         "exclude": "nnbo_mip.loop.policies.exclude:Exclude",
     },
     group="nnbo_mip.escapes",
+    of_none="none",
 )
 """Filled by the package, by entry points, and by `register`."""
 
 
-def escape_of(given: object) -> Escape:
-    """Return a rule that was named, described or given; None is no rule."""
-    return NoEscape() if given is None else registry.create(given)
+escape_of = registry.create
+"""Returns a rule that was named, described or given; None is no rule."""

@@ -37,6 +37,9 @@ class Restart(abc.ABC):
     name: ClassVar[str]
     """Its name in the registry."""
 
+    restarts: ClassVar[bool] = True
+    """Whether it ever does."""
+
     keep: bool
     """Whether the model goes on learning from what was observed before."""
 
@@ -70,6 +73,7 @@ class NoRestart(Restart):
     """Go on in any case."""
 
     name: ClassVar[str] = "none"
+    restarts = False
     keep = True
 
     def is_due(self, x: npt.ArrayLike, known: npt.ArrayLike) -> bool:
@@ -134,10 +138,10 @@ registry: Registry[Restart] = Registry(
     Restart,  # type: ignore[type-abstract]
     {"none": f"{__name__}:NoRestart", "revisit": f"{__name__}:Revisit"},
     group="nnbo_mip.restarts",
+    of_none="none",
 )
 """Filled by this module, by entry points, and by `register`."""
 
 
-def restart_of(given: object) -> Restart:
-    """Return a rule that was named, described or given; None is no rule."""
-    return NoRestart() if given is None else registry.create(given)
+restart_of = registry.create
+"""Returns a rule that was named, described or given; None is no rule."""

@@ -227,10 +227,10 @@ registry: Registry[Scaling] = Registry(
     Scaling,  # type: ignore[type-abstract]
     {"none": f"{__name__}:NoScaling", "mean_width": f"{__name__}:MeanWidth"},
     group="nnbo_mip.scalings",
+    of_none="none",
 )
 """Filled by this module, by entry points, and by `register`."""
 
 
-def scaling_of(given: object) -> Scaling:
-    """Return a scaling that was named, described or given; None is none."""
-    return NoScaling() if given is None else registry.create(given)
+scaling_of = registry.create
+"""Returns a scaling that was named, described or given; None is none."""

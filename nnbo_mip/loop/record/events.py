@@ -1,4 +1,7 @@
-"""`Event`: one thing that happened in a run; a run is nothing but its events."""
+"""`Event`: one thing that happened in a run, and `Observation`: what a tell comes to.
+
+A run is nothing but its events.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,12 @@ import time as clock
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.rebuilt import Rebuilt
+from nnbo_mip.loop.record.suggestion import Suggestion
 
 EventKind: TypeAlias = Literal["ask", "tell", "forget", "claim"]
 
@@ -95,3 +104,47 @@ def forgotten(key: str) -> Event:
 def claimed(key: str, worker: str) -> Event:
     """Return the event of a worker taking over the ask with this key."""
     return Event("claim", {"ask": key, "worker": worker})
+
+
+@dataclass(frozen=True, eq=False)
+class Observation(Rebuilt):
+    """A point and its value, in the user's units and direction.
+
+    Parameters
+    ----------
+    number : int
+        Its place in `history`, from 0.
+    x : array (d,) or dict
+    y : float or None
+        None where the evaluation failed.
+    failed : bool
+    reason : str
+        Why it failed, if anybody said so.
+    noise : float or None
+        Standard deviation of y, where it was told.
+    suggestion : Suggestion or None
+        What `ask` said of the point; None where it was never asked for.
+    time : float
+        When it was told, in seconds since 1970.
+    z : (k,) array
+        The point in model coordinates; under an embedding, its point there.
+    """
+
+    number: int
+    x: Any
+    y: float | None
+    failed: bool
+    reason: str
+    noise: float | None
+    suggestion: Suggestion | None
+    time: float
+    z: FloatArray
+
+    def __post_init__(self) -> None:
+        for point in (self.x, self.z):
+            if isinstance(point, np.ndarray):
+                point.setflags(write=False)
+
+    def __repr__(self) -> str:
+        value = f"failed={self.reason!r}" if self.failed else f"y={self.y!r}"
+        return f"Observation({self.number}, x={self.x!r}, {value})"

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from nnbo_mip.core.control import held
 from nnbo_mip.core.errors import FileFormatError, JournalError
@@ -124,22 +124,33 @@ class Ledger:
                 raise
             return answer is not None
 
-    def claim(self, worker: str, again: Collection[str], n_evals: int) -> tuple[Turn, str]:
+    def claim(
+        self, worker: str, again: Collection[str], n_evals: int
+    ) -> tuple[Turn | Literal["alone"], str]:
         """Claim a slot for a worker; see `nnbo_mip.loop.record.workers.turn_of`.
 
-        JournalError if it cannot be claimed.
+        ``alone``: nobody else hears of it, as there is no journal, or none that can be written.
         """
         with self._lock, held():
-            self.flush()
-            self.refresh()
-            with _with_a_remedy():
-                while self.journal is not None:
-                    state, last = self._written
-                    found = self.journal.claim(state, last, worker, again, n_evals)
-                    self._take(*self.journal.read(last))
-                    if found is not None:
-                        return found
-        raise JournalError("slots are claimed in a journal; this run has none; save it.")
+            if self.journal is None:
+                return "alone", ""
+            try:
+                return self._claimed(self.journal, worker, again, n_evals)
+            except JournalError:
+                return "alone", ""
+
+    def _claimed(
+        self, journal: Journal, worker: str, again: Collection[str], n_evals: int
+    ) -> tuple[Turn, str]:
+        self.flush()
+        self.refresh()
+        with _with_a_remedy():
+            while True:
+                state, last = self._written
+                found = journal.claim(state, last, worker, again, n_evals)
+                self._take(*journal.read(last))
+                if found is not None:
+                    return found
 
     def flush(self) -> None:
         """Write what waits; JournalError if that fails."""

@@ -4,7 +4,8 @@ An option object is written as ``{"name": …, field: value}``, all fields inclu
 release with other defaults makes the same object of it. Only fields that are infinite by default,
 as a limit is where there is none, are left out: JSON has no infinity.
 
-`shown` and `as_reason` say what objects of somebody else are, whatever their methods do.
+`as_value`, `shown` and `as_reason` say what objects of somebody else are, whatever their methods
+do.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import numbers
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from nnbo_mip.core.errors import FileFormatError
+from nnbo_mip.core.errors import FileFormatError, InputError
 
 
 def described(made: object, given: object, create: Callable[[Any], object]) -> Any:
@@ -121,3 +123,55 @@ def as_reason(given: object) -> str:
         return said
     name, line = type(given).__name__, said.partition("\n")[0]
     return f"{name}: {line}" if line else name
+
+
+def as_value(given: object) -> float:
+    """Return what an objective returned as a float; NaN and infinities pass.
+
+    Numbers, arrays and tensors of one element are values; text, flags, complex numbers, None and
+    larger arrays are not.
+    """
+    if given is None:
+        raise _not_a_number("None", "did you forget to return it?")
+    try:
+        value = _one_entry(given)
+        if _is_number(value):
+            return float(value)
+    except OverflowError:  # an integer beyond all floats
+        return float("inf")
+    except InputError:
+        raise
+    except Exception as error:  # whatever a method of somebody else raises
+        raise _not_a_number(_with_its_type(given), "convert it") from error
+    raise _not_a_number(_with_its_type(given), "convert it")
+
+
+def _one_entry(given: Any) -> Any:
+    """Return the entry of an array or a tensor; other things as they are."""
+    if isinstance(given, np.ma.MaskedArray) and np.ma.getmaskarray(given).any():
+        raise _not_a_number("a masked one", "fill it")
+    if isinstance(given, numbers.Number) or not hasattr(given, "__array__"):
+        return given
+    is_tensor = hasattr(given, "detach") and hasattr(given, "tolist")  # perhaps no array for NumPy
+    array = np.asarray(given.tolist() if is_tensor else given)
+    if array.size != 1:
+        raise _not_a_number(f"an array of shape {array.shape}", "return one number a point")
+    return array.reshape(())[()]
+
+
+def _is_number(value: Any) -> bool:
+    """Whether something is a real number, and not only convertible to one."""
+    if isinstance(value, bool | np.bool_ | str | bytes | np.timedelta64 | np.datetime64):
+        return False
+    if isinstance(value, numbers.Complex) and not isinstance(value, numbers.Real):
+        return False
+    return hasattr(value, "__float__") or hasattr(value, "__index__")
+
+
+def _with_its_type(given: object) -> str:
+    return f"{shown(given)} of type {type(given).__name__}"
+
+
+def _not_a_number(got: str, remedy: str) -> InputError:
+    stop = "" if remedy.endswith("?") else "."
+    return InputError(f"a value must be one real number; got {got}; {remedy}{stop}")

@@ -12,8 +12,7 @@ import numpy as np
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import FileFormatError
 from nnbo_mip.core.rebuilt import Rebuilt
-from nnbo_mip.loop.record.events import Event
-from nnbo_mip.loop.record.observation import Observation
+from nnbo_mip.loop.record.events import Event, Observation
 from nnbo_mip.loop.record.serialization import point_in, point_out
 from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.space.embedded.embedded_space import EmbeddedSpace, SearchSpace

@@ -12,8 +12,7 @@ from nnbo_mip.core.arrays import FloatArray, as_floats
 from nnbo_mip.core.checks import check_flag, check_number
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.loop.record.events import Event, told
-from nnbo_mip.loop.record.observation import as_value
-from nnbo_mip.loop.record.serialization import as_reason, point_out, shown
+from nnbo_mip.loop.record.serialization import as_reason, as_value, point_out, shown
 from nnbo_mip.loop.record.state import State
 from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.loop.tables.tables import Table

@@ -68,7 +68,7 @@ def _weights(length_scales: FloatArray) -> FloatArray:
 
 
 def region_of_step(
-    extent: Extent | None,
+    extent: Extent,
     domain: Domain,
     known: FloatArray,
     length_scales: FloatArray | None = None,
@@ -81,7 +81,7 @@ def region_of_step(
 
     Parameters
     ----------
-    extent : Extent or None
+    extent : Extent
     domain : Domain
     known : (n, k) array
         Points that were told or are pending.
@@ -90,8 +90,6 @@ def region_of_step(
     seed : int
         Of the coordinates that move, where not all do.
     """
-    if extent is None:
-        return None, ""
     box = box_of(extent, domain, length_scales)
     boxes = [box]
     if extent.coordinates is not None:

@@ -55,6 +55,9 @@ class Region(abc.ABC):
     name: ClassVar[str]
     """Its name in the registry."""
 
+    limits: ClassVar[bool] = True
+    """Whether it ever gives less than the whole domain."""
+
     keep: bool
     """Whether models go on learning, after a region is over, from what was observed before."""
 
@@ -78,6 +81,7 @@ class NoRegion(Region):
     """Search everywhere."""
 
     name: ClassVar[str] = "none"
+    limits = False
     keep = True
 
     def extent(self, Z: FloatArray, y: FloatArray, chosen: BoolArray) -> Extent | None:
@@ -90,10 +94,10 @@ registry: Registry[Region] = Registry(
     Region,  # type: ignore[type-abstract]
     {"none": f"{__name__}:NoRegion", "trust": "nnbo_mip.loop.regions.trust_region:TrustRegion"},
     group="nnbo_mip.regions",
+    of_none="none",
 )
 """Filled by the package, by entry points, and by `register`."""
 
 
-def region_of(given: object) -> Region:
-    """Return a rule that was named, described or given; None is no region."""
-    return NoRegion() if given is None else registry.create(given)
+region_of = registry.create
+"""Returns a rule that was named, described or given; None is no region."""

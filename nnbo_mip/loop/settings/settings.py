@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import platform
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, is_dataclass
+from datetime import UTC, datetime
+from enum import IntEnum
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
 
-from nnbo_mip.acquisitions.base.abstract import Acquisition
+from nnbo_mip.acquisitions.base.abstract import Acquisition, seed_of
 from nnbo_mip.acquisitions.base.catalogue import registry as acquisitions
 from nnbo_mip.core.checks import (
     as_direction,
@@ -20,21 +23,20 @@ from nnbo_mip.core.checks import (
     as_time_limit,
     check_count,
 )
-from nnbo_mip.core.errors import FileFormatError, InputError, UnsupportedError
+from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.core.rebuilt import Rebuilt
 from nnbo_mip.core.terms import Direction
+from nnbo_mip.core.version import PACKAGES, installed
 from nnbo_mip.loop.designs.designs import Design, design_of
 from nnbo_mip.loop.designs.given import Given
-from nnbo_mip.loop.embeddings.embeddings import Embedding, embedding_of
+from nnbo_mip.loop.embeddings.embeddings import Embedding, NoEmbedding, embedding_of
 from nnbo_mip.loop.policies.batches import Batch, batch_of
 from nnbo_mip.loop.policies.escape import Escape, escape_of
 from nnbo_mip.loop.policies.restart import Restart, restart_of
-from nnbo_mip.loop.policies.seeds import Purpose, seed_for
 from nnbo_mip.loop.policies.width_scaling import Scaling, scaling_of
-from nnbo_mip.loop.record.serialization import described, describes, number_in, number_out
+from nnbo_mip.loop.record.serialization import described, number_out
 from nnbo_mip.loop.regions.regions import Region, region_of
 from nnbo_mip.loop.settings.defaults import (
-    AUTO,
     acquisition_for,
     region_for,
     surrogate_for,
@@ -73,6 +75,30 @@ CHANGEABLE = ("maximizer", "gap", "time_limit")
 
 OPENED_WITH = (*DOORS, *(name for name in CHANGEABLE if name not in DOORS))
 """Options that may be passed when a run is opened."""
+
+
+class Purpose(IntEnum):
+    """What a seed is for; the numbers are part of the journal's format."""
+
+    DESIGN = 0
+    EXTRA = 1
+    FIT = 2
+    BELIEVE = 3
+    SCALE = 4
+    ACQUISITION = 5
+    MAXIMIZE = 6
+    EMBED = 7
+    REGION = 8
+    NOISE = 9
+
+
+def seed_for(run: int, step: int, purpose: Purpose) -> int:
+    """Return a seed of 32 bits, independent for each run, step and purpose.
+
+    Every random number of a run comes from these. There is no generator that moves on, so there is
+    no state to be saved but the number of the step.
+    """
+    return seed_of(run, step, purpose)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,8 +167,7 @@ class Settings(Rebuilt):
         """
         made_space = as_space(space)
         made_seed = secrets.randbits(31) if seed is None else as_seed(seed)
-        made_embedding = embedding_of(embedding)
-        embedded = made_embedding.embedded(made_space, seed_for(made_seed, 0, Purpose.EMBED))
+        embedded = embedded_space(made_space, embedding, made_seed)
         dimension = (embedded or made_space).model().dimension
         made_surrogate = surrogates.create(surrogate_for(surrogate, dimension))
         given = {
@@ -217,47 +242,16 @@ class Settings(Rebuilt):
             "seed": self.seed,
         }
 
-    @classmethod
-    def from_dict(cls, stored: Mapping[str, Any], given: Mapping[str, object]) -> Self:
-        """Make the settings that `to_dict` described.
-
-        Parameters
-        ----------
-        stored : mapping
-        given : mapping of str to object
-            Option objects that have no description, others of `CHANGEABLE`, and, if the user likes,
-            the rest, which must then be that of the run.
-        """
-        try:
-            options = {name: stored["options"][name] for name in DOORS}
-            rest = {
-                name: stored[name] for name in ("direction", "gap", "most_fitted", "steps", "seed")
-            }
-            time_limit, space = number_in(stored["time_limit"]), stored["space"]
-            objects = stored["objects"]
-        except (KeyError, TypeError) as error:
-            raise FileFormatError(
-                f"the settings of a journal must be whole; {error} is missing."
-            ) from error
-        made_space = Space.from_dict(space)
-
-        def again(name: str, passed: object) -> Any:
-            return _again(name, options[name], objects.get(name), passed, DOORS[name])
-
-        embedding = embedding_of(again("embedding", given.get("embedding")))
-        embedded = embedding.embedded(made_space, seed_for(rest["seed"], 0, Purpose.EMBED))
-        dimension = (embedded or made_space).model().dimension
-        for name in DOORS:
-            passed = given.get(name)
-            if name in ("region", "warp") and isinstance(passed, str) and passed == AUTO:
-                passed = None
-            if name == "surrogate" and passed is not None:
-                passed = surrogate_for(passed, dimension)
-            is_new = name in CHANGEABLE and passed is not None
-            options[name] = passed if is_new else again(name, passed)
-        rest["time_limit"] = time_limit
-        rest |= {name: given[name] for name in CHANGEABLE if name in rest and name in given}
-        return cls.planned(made_space, **options, **rest)
+    def provenance(self) -> dict[str, Any]:
+        """Return what a journal says of a run as a whole, JSON-able: when it began, with what."""
+        return {
+            "settings": self.to_dict(),
+            "created": datetime.now(UTC).isoformat(),
+            "versions": {
+                "python": platform.python_version(),
+                **{package: installed(package) for package in PACKAGES},
+            },
+        }
 
     def _check_combination(self) -> None:
         """Refuse at the start what would be refused at the first step with a model."""
@@ -322,6 +316,14 @@ class Settings(Rebuilt):
         return Capability.NETWORK in offered or trees
 
 
+def embedded_space(space: Space, embedding: object, seed: int) -> EmbeddedSpace | None:
+    """Return the space as models see it through an embedding; None for the space itself."""
+    made = embedding_of(embedding)
+    if isinstance(made, NoEmbedding):
+        return None
+    return made.embedded(space, seed_for(seed, 0, Purpose.EMBED))
+
+
 def as_space(given: object) -> Space:
     """Return the space that a user described."""
     space = Space.coerce(given)
@@ -335,33 +337,3 @@ def as_space(given: object) -> Space:
             "a space must have an admissible point; the constraints leave none; relax one."
         )
     return space
-
-
-def _again(
-    name: str,
-    description: Any,
-    shown: str | None,
-    given: object,
-    door: Callable[[Any], object],
-) -> Any:
-    """Return what an option of a stored run is made of."""
-    if description is None:
-        if given is None:
-            raise InputError(
-                f"the {name} of this run was an object that the journal cannot hold, {shown:.80}; "
-                f"pass it again: open(path, {name}=…)."
-            )
-        if isinstance(shown, str) and " at 0x" not in shown and repr(door(given)) != shown:
-            raise InputError(
-                f"the {name} of this run was {shown:.120}; got {door(given)!r:.120}; pass the same."
-            )
-        return given
-    if given is None:
-        return description
-    made = door(given)
-    if describes(description, made) or described(made, given, door) == description:
-        return given
-    raise InputError(
-        f"the {name} of this run is {description}; got {given!r:.80}; leave it out, or start a "
-        "new run with these observations."
-    )

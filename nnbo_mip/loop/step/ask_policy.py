@@ -17,16 +17,14 @@ from nnbo_mip.core.errors import SolverError, TrainingError
 from nnbo_mip.loop.designs.points import completed
 from nnbo_mip.loop.designs.spread import Maximin
 from nnbo_mip.loop.policies.escape import NoEscape
-from nnbo_mip.loop.policies.seeds import Purpose, seed_for
 from nnbo_mip.loop.record.events import Event, asked
 from nnbo_mip.loop.record.state import Stage, State
 from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.loop.regions.regions import Extent
-from nnbo_mip.loop.settings.settings import Settings
-from nnbo_mip.loop.step.doubts import ONLY_CORNERS, are_corners
-from nnbo_mip.loop.step.learning import as_models_see, learned, seeded
+from nnbo_mip.loop.settings.settings import Purpose, Settings, seed_for
+from nnbo_mip.loop.step.answer import ONLY_CORNERS, are_corners
 from nnbo_mip.loop.step.step import Step, StepInput
-from nnbo_mip.loop.step.training_set import TrainingSet
+from nnbo_mip.loop.step.training_set import TrainingSet, as_models_see, learned, seeded
 from nnbo_mip.maximizers.base.proposal import Proposal
 from nnbo_mip.space.embedded.embedded_space import EmbeddedSpace
 from nnbo_mip.surrogates.base.abstract import Belief
@@ -79,11 +77,9 @@ class AskPolicy:
             return self._extra(state, stage, f"no model chose this point: {error}"), None
         proposal = result.suggestion.proposal
         place = self._place(result.suggestion)
-        restart, wanted = self._settings.restart, result.wanted
-        repeats = restart.is_due(place, state.seen())
-        if repeats or (wanted is not None and restart.is_due(wanted, state.told())):
+        if self._repeats(state, place, result.wanted):
             repeated = "the model repeated a point, so the run restarts."
-            restarted = self._restart(state, stage, restart.keep, repeated)
+            restarted = self._restart(state, stage, self._settings.restart.keep, repeated)
             if restarted is not None:
                 return restarted, None
         suggestion = result.suggestion
@@ -93,6 +89,15 @@ class AskPolicy:
             said = " ".join(part for part in (suggestion.message, ONLY_CORNERS) if part)
             suggestion = replace(suggestion, found=replace(suggestion.found, message=said))
         return asked(suggestion.to_dict(), stage.to_dict(), result.next_c), proposal
+
+    def _repeats(self, state: State, place: FloatArray, wanted: FloatArray | None) -> bool:
+        """Whether the choice of a model, or what it wanted before that, calls for a restart."""
+        restart = self._settings.restart
+        if not restart.restarts:
+            return False
+        if restart.is_due(place, state.seen()):
+            return True
+        return wanted is not None and restart.is_due(wanted, state.told())
 
     def starts(self, state: State) -> int:
         """Return how many initial points the run asks for before there is a model."""
@@ -173,6 +178,8 @@ class AskPolicy:
 
     def _extent(self, state: State, stage: Stage) -> Extent | None:
         """Return the region of a stage, of which points asked for before it are no part."""
+        if not self._settings.region.limits:
+            return None
         told = state.observations[stage.known if stage.index else 0 :]
         told = tuple(
             one for one in told if one.suggestion is None or one.suggestion.key not in stage.pending

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from nnbo_mip.core.errors import TrainingError
-from nnbo_mip.loop.policies.seeds import Purpose, seed_for
-from nnbo_mip.loop.record.observation import Observation
-from nnbo_mip.loop.settings.settings import Settings
-from nnbo_mip.loop.step.learning import as_models_see, learned, seeded
-from nnbo_mip.loop.step.training_set import TrainingSet
+from nnbo_mip.loop.record.events import Observation
+from nnbo_mip.loop.settings.settings import Purpose, Settings, seed_for
+from nnbo_mip.loop.step.training_set import TrainingSet, as_models_see, learned, seeded
 from nnbo_mip.surrogates.base.abstract import Capability
 
 

@@ -15,7 +15,7 @@ from nnbo_mip.acquisitions.base.abstract import Acquisition
 from nnbo_mip.acquisitions.base.catalogue import registry as acquisitions
 from nnbo_mip.core.errors import InputError, SolverError, TrainingError, UnsupportedError
 from nnbo_mip.loop.settings.settings import Settings
-from nnbo_mip.loop.step.learning import seeded
+from nnbo_mip.loop.step.training_set import seeded
 from nnbo_mip.maximizers.base.abstract import Maximizer
 from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.surrogates.base.abstract import Capability, Surrogate

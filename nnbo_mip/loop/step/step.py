@@ -21,16 +21,13 @@ from nnbo_mip.core.control import Progress, ProgressCallback, now
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.loop.policies.escape import Escape, Escaped
 from nnbo_mip.loop.policies.exclude import Quick, cleared
-from nnbo_mip.loop.policies.seeds import Purpose, seed_for
 from nnbo_mip.loop.record.region_box import RegionBox
 from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.loop.regions.box import region_of_step
 from nnbo_mip.loop.regions.regions import Extent
-from nnbo_mip.loop.settings.settings import Settings
-from nnbo_mip.loop.step.answer import suggested
-from nnbo_mip.loop.step.doubts import NOTHING_LEFT, is_negligible
-from nnbo_mip.loop.step.learning import learned, seeded
-from nnbo_mip.loop.step.training_set import TrainingSet
+from nnbo_mip.loop.settings.settings import Purpose, Settings, seed_for
+from nnbo_mip.loop.step.answer import NOTHING_LEFT, is_negligible, suggested
+from nnbo_mip.loop.step.training_set import TrainingSet, learned, seeded
 from nnbo_mip.maximizers.base.abstract import Request
 from nnbo_mip.maximizers.base.proposal import Proposal
 from nnbo_mip.maximizers.base.target import Target
@@ -188,7 +185,9 @@ class Step:
         def seed(purpose: Purpose) -> int:
             return seed_for(settings.seed, given.step, purpose)
 
-        chosen = settings.batch.acquisition(settings.acquisition, len(given.pending))
+        chosen = settings.acquisition
+        if len(given.pending):
+            chosen = settings.batch.acquisition(chosen, len(given.pending))
         acquisition = seeded(chosen, seed(Purpose.ACQUISITION)).converted(inward)
         if callback is not None:
             before = f", the last time in {given.fit_before:.1f} s" if given.fit_before else ""
@@ -198,11 +197,13 @@ class Step:
         belief = learned(surrogate, X, y, noise)
         ended = now()
         domain = settings.search.model()
-        region, said = region_of_step(
-            given.extent, domain, given.seen, belief.length_scales, seed(Purpose.REGION)
-        )
-        c = given.c
-        if c is None:
+        region, said = None, ""
+        if given.extent is not None:
+            region, said = region_of_step(
+                given.extent, domain, given.seen, belief.length_scales, seed(Purpose.REGION)
+            )
+        c = 1.0 if given.c is None else given.c
+        if given.c is None and settings.scaling.scales:
             told = sample.y[sample.told]
             c = settings.scaling.factor(belief, domain, told, seed(Purpose.SCALE))
         return Step(

@@ -1,4 +1,4 @@
-"""`TrainingSet`: what a model learns from, made of what was told.
+"""`TrainingSet`: what a model learns from, made of what was told; and the fit.
 
 Values are turned so that larger is better, here and nowhere else. A failed evaluation counts as the
 worst value that was told, less a hair where all are equal, so that the model expects little around
@@ -10,12 +10,15 @@ before them, so that the fit takes a bounded time however many were told.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
 from nnbo_mip.core.arrays import BoolArray, FloatArray, IntArray
-from nnbo_mip.loop.record.observation import Observation
+from nnbo_mip.loop.record.events import Observation
+from nnbo_mip.loop.settings.settings import Settings
 from nnbo_mip.loop.warps.warping import LARGEST, Inward, Outward, Warp, as_floats, divided, in_units
+from nnbo_mip.surrogates.base.abstract import Belief, Surrogate
 
 HAIR = 1e-3
 """Part of their size by which failures are worse than values that are all equal."""
@@ -159,3 +162,47 @@ def best_and_spread(X: FloatArray, y: FloatArray, most: int) -> IntArray:
         distance = np.minimum(distance, np.square(X - X[farthest]).sum(axis=1))
         distance[farthest] = -1.0
     return np.array(chosen)
+
+
+T = TypeVar("T")
+
+
+def as_models_see(sample: TrainingSet, settings: Settings, seed: int) -> TrainingSet:
+    """Return values as models are to see them, with a noise that is learned where none was told.
+
+    Parameters
+    ----------
+    sample : TrainingSet
+        With at least one value, in the units that were told.
+    settings : Settings
+    seed : int
+        Of what looks for a noise.
+    """
+    if sample.noise is None:
+        surrogate = seeded(settings.surrogate, seed).converted(lambda value: settings.sign * value)
+        deviation = surrogate.noise_in(sample.X[sample.told], sample.y[sample.told])
+        sample = sample.with_noise(deviation) if deviation > 0.0 else sample
+    return sample.warped(settings.warp, in_unit=not settings.speaks_of_y)
+
+
+def learned(surrogate: Surrogate, X: FloatArray, y: FloatArray, noise: FloatArray | None) -> Belief:
+    """Fit a surrogate.
+
+    Parameters
+    ----------
+    surrogate : Surrogate
+    X, y : (n, d) and (n,) arrays
+        Points and values, larger is better.
+    noise : (n,) array or None
+        Deviations of the values; NaN where none was told, which counts as zero.
+    """
+    if not surrogate.weighs_noise:
+        return surrogate.fit(X, y)
+    # Never `fit`, which may look for a noise: that is done once a step, of values as they are.
+    return surrogate.fit_with_noise(X, y, 0.0 if noise is None else np.nan_to_num(noise))
+
+
+def seeded(options: T, seed: int) -> T:
+    """Return option objects with a seed, if they have one."""
+    made: Any = options
+    return replace(made, seed=seed) if hasattr(options, "seed") else options

@@ -222,10 +222,10 @@ registry: Registry[Warp] = Registry(
         "asinh": "nnbo_mip.loop.warps.asinh:Asinh",
     },
     group="nnbo_mip.warps",
+    of_none="none",
 )
 """Filled by this module, by entry points, and by `register`."""
 
 
-def warp_of(given: object) -> Warp:
-    """Return a warp that was named, described or given; None is none."""
-    return NoWarp() if given is None else registry.create(given)
+warp_of = registry.create
+"""Returns a warp that was named, described or given; None is none."""

@@ -11,8 +11,8 @@ import pytest
 
 import nnbo_mip as nm
 from nnbo_mip.loop.designs.designs import design_of
-from nnbo_mip.loop.policies.seeds import Purpose, seed_for
 from nnbo_mip.loop.record.suggestion import Suggestion
+from nnbo_mip.loop.settings.settings import Purpose, seed_for
 from nnbo_mip.loop.step import step
 from nnbo_mip.maximizers.base.proposal import Proposal
 from nnbo_mip.space import Categorical, Integer, Real, Space

@@ -10,7 +10,8 @@ import pytest
 
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.loop.policies.batches import Liar, Thompson, batch_of
-from nnbo_mip.loop.record.observation import Observation, as_value
+from nnbo_mip.loop.record.events import Observation
+from nnbo_mip.loop.record.serialization import as_value
 from nnbo_mip.loop.step.training_set import TrainingSet, best_and_spread, value_of_failures
 from nnbo_mip.loop.warps.warping import warp_of
 
