@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from nnbo_mip.loop.optimizer import BayesianOptimizer as BayesianOptimizer
     from nnbo_mip.loop.record.events import Observation as Observation
     from nnbo_mip.loop.record.suggestion import Suggestion as Suggestion
-    from nnbo_mip.maximizers.base.proposal import Proposal as Proposal
+    from nnbo_mip.maximizers.base.abstract import Proposal as Proposal
     from nnbo_mip.maximizers.compare import compare as compare
     from nnbo_mip.maximizers.comparison import Comparison as Comparison
     from nnbo_mip.maximizers.maximize import maximize as maximize
@@ -71,7 +71,7 @@ _HOMES = {
     "Certificate": "nnbo_mip.exact.certificates.certificate",
     "CheckResult": "nnbo_mip.exact.check",
     "maximize": "nnbo_mip.maximizers.maximize",
-    "Proposal": "nnbo_mip.maximizers.base.proposal",
+    "Proposal": "nnbo_mip.maximizers.base.abstract",
     "compare": "nnbo_mip.maximizers.compare",
     "Comparison": "nnbo_mip.maximizers.comparison",
     "BayesianOptimizer": "nnbo_mip.loop.optimizer",

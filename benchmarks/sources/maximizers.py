@@ -22,7 +22,7 @@ from nnbo_mip.lab.plan.starts import shared_starts
 from nnbo_mip.loop.designs.designs import design_of
 from nnbo_mip.loop.policies.escape import escape_of
 from nnbo_mip.loop.policies.width_scaling import scaling_of
-from nnbo_mip.maximizers.base.proposal import Proposal
+from nnbo_mip.maximizers.base.abstract import Proposal
 
 PAGE_DATA = Path(__file__).parents[2] / "docs" / "plots" / "sources_maximizers.json"
 

@@ -7,9 +7,8 @@ True
 
 from __future__ import annotations
 
-from nnbo_mip.maximizers.base.abstract import Abilities, Maximizer, Request
+from nnbo_mip.maximizers.base.abstract import Abilities, Maximizer, Proposal, Request
 from nnbo_mip.maximizers.base.catalogue import registry
-from nnbo_mip.maximizers.base.proposal import Proposal
 from nnbo_mip.maximizers.base.target import Target
 
 __all__ = [

@@ -15,9 +15,8 @@ from nnbo_mip.core.checks import check_known
 from nnbo_mip.core.errors import InputError, MissingExtraError, UnsupportedError
 from nnbo_mip.exact.scores.problem import SMALLEST_SCORE
 from nnbo_mip.exact.search.result import SearchResult
-from nnbo_mip.maximizers.base.abstract import Maximizer
+from nnbo_mip.maximizers.base.abstract import Maximizer, Proposal
 from nnbo_mip.maximizers.base.catalogue import registry
-from nnbo_mip.maximizers.base.proposal import Proposal
 from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.maximizers.comparison import Comparison, ComparisonRow, missed
 from nnbo_mip.maximizers.maximize import maximize

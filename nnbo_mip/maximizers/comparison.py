@@ -15,7 +15,7 @@ from nnbo_mip.core.rebuilt import Rebuilt
 from nnbo_mip.drawing.comparison import SearchRow, SearchTable, draw_searches
 from nnbo_mip.drawing.landscape import Landscape
 from nnbo_mip.exact.search.result import HasResult, SearchResult
-from nnbo_mip.maximizers.base.proposal import Proposal
+from nnbo_mip.maximizers.base.abstract import Proposal
 
 MISS = 1e-3
 """Share of the best certified value by which a maximizer may stay below it."""

@@ -24,8 +24,7 @@ from nnbo_mip.exact.heads.certification import certificate_of
 from nnbo_mip.exact.heads.maximize_head import maximize_head
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.search.monitor import Monitor
-from nnbo_mip.maximizers.base.abstract import Abilities, Maximizer, Request
-from nnbo_mip.maximizers.base.proposal import Proposal
+from nnbo_mip.maximizers.base.abstract import Abilities, Maximizer, Proposal, Request
 from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.maximizers.heuristics.lbfgs import Lbfgs
 from nnbo_mip.surrogates.base.abstract import Capability

@@ -13,9 +13,8 @@ from nnbo_mip.core.arrays import FloatArray, as_finite_vector, as_points
 from nnbo_mip.core.checks import as_gap, as_seed, as_time_limit
 from nnbo_mip.core.control import ProgressOption, reporting
 from nnbo_mip.core.errors import InputError
-from nnbo_mip.maximizers.base.abstract import Maximizer, Request
+from nnbo_mip.maximizers.base.abstract import Maximizer, Proposal, Request
 from nnbo_mip.maximizers.base.catalogue import registry
-from nnbo_mip.maximizers.base.proposal import Proposal
 from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.maximizers.proposing import check_chooses, proposed
 from nnbo_mip.space.domain import Domain

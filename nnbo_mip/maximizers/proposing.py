@@ -13,7 +13,7 @@ from nnbo_mip.acquisitions.base.context import Context
 from nnbo_mip.acquisitions.base.criterion import Criterion
 from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.exact.search.result import Proof, SearchResult
-from nnbo_mip.maximizers.base.proposal import Proposal
+from nnbo_mip.maximizers.base.abstract import Proposal
 from nnbo_mip.maximizers.heuristics.search import is_empty
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.surrogates.base.abstract import Belief

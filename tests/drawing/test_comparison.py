@@ -14,7 +14,7 @@ from nnbo_mip.core.errors import InputError, MissingExtraError
 from nnbo_mip.drawing.comparison import MARGIN
 from nnbo_mip.drawing.marks import marks
 from nnbo_mip.exact.search.result import Proof, SearchResult
-from nnbo_mip.maximizers.base.proposal import Proposal
+from nnbo_mip.maximizers.base.abstract import Proposal
 from nnbo_mip.maximizers.comparison import Comparison, ComparisonRow
 from tests.drawing.figures import marked, panels
 

@@ -12,7 +12,7 @@ import numpy as np
 from nnbo_mip.exact.search.result import Proof, SearchResult
 from nnbo_mip.loop.optimizer import BayesianOptimizer
 from nnbo_mip.loop.record.suggestion import Suggestion
-from nnbo_mip.maximizers.base.proposal import Proposal
+from nnbo_mip.maximizers.base.abstract import Proposal
 from nnbo_mip.space import Space
 
 BOX = Space.box([99.0, -3.0], [101.0, -1.0])

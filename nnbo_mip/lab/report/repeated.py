@@ -20,9 +20,8 @@ from nnbo_mip.lab.run.methods import Modelled, task_of
 from nnbo_mip.lab.store.results import Results
 from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.loop.warps.warping import exponent_of_unit
-from nnbo_mip.maximizers.base.abstract import Maximizer, Request
+from nnbo_mip.maximizers.base.abstract import Maximizer, Proposal, Request
 from nnbo_mip.maximizers.base.catalogue import registry as maximizers
-from nnbo_mip.maximizers.base.proposal import Proposal
 from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.space.space import Space
 from nnbo_mip.surrogates.base.abstract import Capability

@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from nnbo_mip.core.arrays import as_finite_vector, as_points
 from nnbo_mip.core.registry import Registry
-from nnbo_mip.maximizers.base.proposal import Proposal
+from nnbo_mip.maximizers.base.abstract import Proposal
 from nnbo_mip.space.domain import Domain
 
 

@@ -19,7 +19,7 @@ from nnbo_mip.core.arrays import BoolArray, FloatArray, as_points
 from nnbo_mip.core.checks import check_choice, check_flag
 from nnbo_mip.loop.policies.eps_decay import EpsDecay
 from nnbo_mip.loop.policies.escape import Escape, Escaped, NoEscape, Propose
-from nnbo_mip.maximizers.base.proposal import Proposal
+from nnbo_mip.maximizers.base.abstract import Proposal
 from nnbo_mip.space.domain import Domain
 
 MAX_HALVINGS = 40

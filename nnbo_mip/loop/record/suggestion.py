@@ -17,7 +17,7 @@ from nnbo_mip.core.outward import text_above
 from nnbo_mip.exact.search.result import HasResult, Proof, SearchResult
 from nnbo_mip.loop.record.region_box import RegionBox
 from nnbo_mip.loop.record.serialization import number_in, number_out, point_in, point_out
-from nnbo_mip.maximizers.base.proposal import Proposal
+from nnbo_mip.maximizers.base.abstract import Proposal
 
 if TYPE_CHECKING:
     from nnbo_mip.exact.certificates.certificate import Certificate

@@ -28,8 +28,7 @@ from nnbo_mip.loop.regions.regions import Extent
 from nnbo_mip.loop.settings.settings import Purpose, Settings, seed_for
 from nnbo_mip.loop.step.answer import NOTHING_LEFT, is_negligible, suggested
 from nnbo_mip.loop.step.training_set import TrainingSet, learned, seeded
-from nnbo_mip.maximizers.base.abstract import Request
-from nnbo_mip.maximizers.base.proposal import Proposal
+from nnbo_mip.maximizers.base.abstract import Proposal, Request
 from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.maximizers.exact import ASCENTS
 from nnbo_mip.maximizers.maximize import maximize

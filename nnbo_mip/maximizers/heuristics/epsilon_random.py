@@ -13,8 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nnbo_mip.core.checks import as_time_limit, check_number
-from nnbo_mip.maximizers.base.abstract import Abilities, Maximizer, Request
-from nnbo_mip.maximizers.base.proposal import Proposal
+from nnbo_mip.maximizers.base.abstract import Abilities, Maximizer, Proposal, Request
 from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.maximizers.heuristics.random_search import Random
 

@@ -9,8 +9,7 @@ from typing import ClassVar
 
 from nnbo_mip.core.checks import as_time_limit, check_count
 from nnbo_mip.core.control import interruptible
-from nnbo_mip.maximizers.base.abstract import Maximizer, Request
-from nnbo_mip.maximizers.base.proposal import Proposal
+from nnbo_mip.maximizers.base.abstract import Maximizer, Proposal, Request
 from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.maximizers.heuristics.search import BudgetSpent, Search, is_empty
 

@@ -19,7 +19,7 @@ from nnbo_mip.core.errors import InputError
 from nnbo_mip.exact.scores.problem import SMALLEST_SCORE
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.result import Proof, SearchResult
-from nnbo_mip.maximizers.base.proposal import Proposal
+from nnbo_mip.maximizers.base.abstract import Proposal
 from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.space.domain import Domain

@@ -342,27 +342,27 @@ class Network:
         module: torch.nn.Module, n_inputs: int | None = None, *, verify: bool = True
     ) -> Network:
         """Import a PyTorch module; see `nnbo_mip.network.importers.torch.importer`."""
-        from nnbo_mip.network.importers import importers
+        from nnbo_mip.network.graph.doors import importers
 
         return importers.factory("torch")(module, n_inputs, verify=verify)
 
     @staticmethod
     def from_onnx(path: str | Path, max_bytes: int = MAX_BYTES, *, verify: bool = True) -> Network:
         """Import an ONNX file; see `nnbo_mip.network.importers.onnx.importer`."""
-        from nnbo_mip.network.importers import importers
+        from nnbo_mip.network.graph.doors import importers
 
         return importers.factory("onnx")(path, max_bytes, verify=verify)
 
     @staticmethod
     def from_sklearn(estimator: Any, *, verify: bool = True) -> Network:
         """Import a scikit-learn estimator; see `nnbo_mip.network.importers.sklearn`."""
-        from nnbo_mip.network.importers import importers
+        from nnbo_mip.network.graph.doors import importers
 
         return importers.factory("sklearn")(estimator, verify=verify)
 
     def to_onnx(self, path: str | Path) -> None:
         """Write an ONNX file in float64; see `nnbo_mip.network.importers.onnx.exporter`."""
-        from nnbo_mip.network.importers import exporters
+        from nnbo_mip.network.graph.doors import exporters
 
         exporters.factory("onnx")(self, path)
 

@@ -69,9 +69,12 @@ class StabilityPenalty:
         check_number("penalized_share", self.penalized_share, above=0.0, below=1.0)
 
 
+OFF = "off"
+"""The level without a penalty."""
+
 LEVELS: Mapping[str, StabilityPenalty | None] = MappingProxyType(
     {
-        "off": None,
+        OFF: None,
         "light": StabilityPenalty(group_penalty=0.015),
         "strong": StabilityPenalty(group_penalty=0.025, penalized_share=0.6),
     }
@@ -150,19 +153,17 @@ def train_certifiable(
     schedule: Schedule,
     seed: int,
     family: str,
-    penalty: StabilityPenalty | None,
+    penalty: StabilityPenalty,
 ) -> M:
-    """Train as `train` does, in equally many epochs, under a penalty if there is one.
+    """Train as `train` does, in equally many epochs, the first of them under a penalty.
 
     Parameters
     ----------
     make, schedule, seed, family
         As for `train`.
-    penalty : StabilityPenalty or None
+    penalty : StabilityPenalty
         How hard training works for the certificate.
     """
-    if penalty is None:
-        return train(make, schedule, seed, family)
     import torch
 
     penalized_epochs = max(1, round(penalty.penalized_share * schedule.epochs))

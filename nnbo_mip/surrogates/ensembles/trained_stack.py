@@ -21,7 +21,7 @@ from nnbo_mip.surrogates.ensembles.certifiable import (
 )
 from nnbo_mip.surrogates.ensembles.members import SPREADS
 from nnbo_mip.surrogates.ensembles.torch_stack import INITIALIZATIONS, TorchStack
-from nnbo_mip.surrogates.ensembles.training import Schedule, Trainable
+from nnbo_mip.surrogates.ensembles.training import Schedule, Trainable, train
 from nnbo_mip.surrogates.ensembles.unit_layer import UnitLayer
 
 if TYPE_CHECKING:
@@ -101,13 +101,13 @@ class TrainedStack(Surrogate, Generic[T]):
         """Return the data, their units and the members after training from scratch."""
         data = Observations.of(X, y)
         units = Standardization.of(data, inputs=False, outputs=True, y_range=self.y_range)
-        model = train_certifiable(
-            lambda generator: self.untrained(data, units, generator),
-            self._schedule(len(data.y)),
-            self.seed,
-            self.name,
-            penalty_of(self.certifiable, self.penalties),
-        )
+        penalty = penalty_of(self.certifiable, self.penalties)
+
+        def make(generator: torch.Generator) -> T:
+            return self.untrained(data, units, generator)
+
+        how = self._schedule(len(data.y)), self.seed, self.name
+        model = train(make, *how) if penalty is None else train_certifiable(make, *how, penalty)
         return data, units, model
 
     def _penalty(self) -> float:

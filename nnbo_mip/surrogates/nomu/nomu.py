@@ -24,13 +24,14 @@ from nnbo_mip.core.checks import check_choice, check_count, check_flag, check_wi
 from nnbo_mip.surrogates.base.abstract import Capability, Surrogate
 from nnbo_mip.surrogates.base.observations import Observations, Standardization, check_y_range
 from nnbo_mip.surrogates.ensembles.certifiable import (
+    OFF,
     StabilityPenalty,
     penalty_of,
     residual_scale,
     train_certifiable,
 )
 from nnbo_mip.surrogates.ensembles.torch_stack import INITIALIZATIONS
-from nnbo_mip.surrogates.ensembles.training import Schedule
+from nnbo_mip.surrogates.ensembles.training import Schedule, train
 from nnbo_mip.surrogates.nomu.belief import CAPABILITIES, Bounding, NomuBelief
 from nnbo_mip.surrogates.nomu.training import NomuLoss, NomuTraining, TwinNets
 
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 PENALTIES: Mapping[str, StabilityPenalty | None] = MappingProxyType(
     {
-        "off": None,
+        OFF: None,
         "light": StabilityPenalty(group_penalty=0.0075, penalized_share=0.6),
         "strong": StabilityPenalty(group_penalty=0.015, penalized_share=0.6),
     }
@@ -118,7 +119,7 @@ class Nomu(Surrogate):
         check_choice("initialization", self.initialization, INITIALIZATIONS)
         check_flag("restore_best", self.restore_best)
         check_flag("stop_gradient", self.stop_gradient)
-        penalty_of(self.certifiable, PENALTIES)
+        self._stability_penalty()
         check_y_range(self.y_range)
         check_count("seed", self.seed, least=0)
         for checked in (self._bounding, self._loss, self._schedule):
@@ -137,19 +138,21 @@ class Nomu(Surrogate):
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> NomuBelief:
         """Train from scratch; see `Surrogate.fit`."""
-        penalty = penalty_of(self.certifiable, PENALTIES)
+        penalty = self._stability_penalty()
         data = Observations.of(X, y)
         units = Standardization.of(data, inputs=False, outputs=True, y_range=self.y_range)
-        model = train_certifiable(
-            lambda generator: self.untrained(data, units, generator),
-            self._schedule(),
-            self.seed,
-            self.name,
-            penalty,
-        )
+
+        def make(generator: torch.Generator) -> NomuTraining:
+            return self.untrained(data, units, generator)
+
+        how = self._schedule(), self.seed, self.name
+        model = train(make, *how) if penalty is None else train_certifiable(make, *how, penalty)
         main, side = (stack.without_dead_units() for stack in model.nets.frozen())
         belief = NomuBelief(main, side, units, self._bounding())
         return belief if penalty is None else belief.scaled(residual_scale(belief, data))
+
+    def _stability_penalty(self) -> StabilityPenalty | None:
+        return None if self.certifiable == OFF else penalty_of(self.certifiable, PENALTIES)
 
     def untrained(
         self, data: Observations, units: Standardization, generator: torch.Generator

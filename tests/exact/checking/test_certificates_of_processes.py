@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import nnbo_mip as nm
 from nnbo_mip.cli.app import app
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.maximizers.base.proposal import Proposal
+from nnbo_mip.maximizers.base.abstract import Proposal
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.posteriors.process import ProcessPosterior
 from nnbo_mip.space.domain import Domain

@@ -7,7 +7,7 @@ import pytest
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.loop.policies.exclude import ROUNDS, cleared
-from nnbo_mip.maximizers.base.proposal import Proposal
+from nnbo_mip.maximizers.base.abstract import Proposal
 from tests.loop.runs import proposal_at
 
 AWAY = 0.1

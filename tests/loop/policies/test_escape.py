@@ -14,7 +14,7 @@ from nnbo_mip.core.errors import InputError
 from nnbo_mip.loop.policies.dynamic_c import DynamicC, Exponential, Linear
 from nnbo_mip.loop.policies.escape import NoEscape, escape_of, is_near
 from nnbo_mip.loop.policies.exclude import Exclude, smallest_distance
-from nnbo_mip.maximizers.base.proposal import Proposal
+from nnbo_mip.maximizers.base.abstract import Proposal
 from nnbo_mip.space import Categorical, Domain, Integer, Real, Space
 from tests.loop.runs import BOX, QUICK, bowl, optimizer, proposal_at
 

@@ -14,7 +14,7 @@ from nnbo_mip.loop.designs.designs import design_of
 from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.loop.settings.settings import Purpose, seed_for
 from nnbo_mip.loop.step import step
-from nnbo_mip.maximizers.base.proposal import Proposal
+from nnbo_mip.maximizers.base.abstract import Proposal
 from nnbo_mip.space import Categorical, Integer, Real, Space
 from tests.loop.runs import BOX, advance, bowl, optimizer, same
 
