@@ -89,7 +89,7 @@ class Turn:
 def solve(problem: Problem, options: EngineOptions, monitor: Monitor) -> SearchResult:
     """Maximize f over the domain with whatever closes the gap."""
     first: list[Turn] = []
-    if enumeration.supports(problem) and enumeration.estimate_cost(problem) <= CHEAP_ENUMERATION:
+    if enumeration.estimate_cost(problem) <= CHEAP_ENUMERATION:
         run = partial(enumeration.solve, problem, enumeration.EnumerateOptions(), monitor)
         first = [Turn(enumeration.ENGINE, run)]
     by_program = _mip_turn(problem, options, monitor)

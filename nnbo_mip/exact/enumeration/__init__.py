@@ -10,7 +10,7 @@ on simplices
 
 from __future__ import annotations
 
-from nnbo_mip.exact.enumeration.plan import EnumerateOptions, estimate_cost, supports
+from nnbo_mip.exact.enumeration.plan import EnumerateOptions, estimate_cost
 from nnbo_mip.exact.enumeration.search import ENGINE, solve
 
-__all__ = ["ENGINE", "EnumerateOptions", "estimate_cost", "solve", "supports"]
+__all__ = ["ENGINE", "EnumerateOptions", "estimate_cost", "solve"]

@@ -169,16 +169,7 @@ def plan_of(problem: Problem, options: EnumerateOptions) -> Plan | None:
     return make_plan(domain.restrict(lower, upper), options.max_slices)
 
 
-def supports(problem: Problem, options: EnumerateOptions | None = None) -> bool:
-    """Whether `solve` would take the problem rather than refuse it."""
-    try:
-        plan_of(problem, options or EnumerateOptions())
-    except InputError:
-        return False
-    return True
-
-
-def estimate_cost(problem: Problem, options: EnumerateOptions | None = None) -> float:
+def estimate_cost(problem: Problem) -> float:
     """Estimate the floating-point operations of `solve`; infinite where it refuses.
 
     A bound of a simplex with V vertices costs about 2 V + 2 passes through the network.
@@ -187,7 +178,7 @@ def estimate_cost(problem: Problem, options: EnumerateOptions | None = None) -> 
     further layer, because forms widen with depth. Measured within a factor of ten.
     """
     try:
-        plan = plan_of(problem, options or EnumerateOptions())
+        plan = plan_of(problem, EnumerateOptions())
     except InputError:
         return np.inf
     if plan is None:

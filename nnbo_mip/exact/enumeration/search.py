@@ -191,7 +191,7 @@ def solve(problem: Problem, options: EnumerateOptions, monitor: Monitor) -> Sear
     Raises
     ------
     InputError
-        When the domain is too large to be enumerated; see `supports`.
+        When the domain is too large to be enumerated.
     """
     plan = plan_of(problem, options)
     if plan is None:

@@ -10,15 +10,12 @@ time. Climbers that end in an exclusion of the domain go on beside it (`primal_e
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.exact.search.linear import LinearProgram
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.primal_exclusions import boxes_beside, climb_beside
-from nnbo_mip.exact.search.problem import OptimizationProblem, Problem
+from nnbo_mip.exact.search.problem import Ascendable, Climbable, Problem
 from nnbo_mip.network.graph.affine import dense
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.space.sampling import sample
@@ -38,30 +35,11 @@ SMALLEST_ROW = 1e-100
 SHORTER_STEPS = 0.5 ** np.arange(1, 9)[:, None]
 """Shares of the way to the best point of a region that are tried where f is not affine there."""
 
+FEASIBILITY_TOLERANCE = 1e-9
+"""Of the linear programs; what they say is a claim until its point has been evaluated."""
+
 LARGEST_CLIMB = 4000
 """ReLUs up to which regions are climbed by linear programs: one row a ReLU."""
-
-
-class Ascendable(Protocol):
-    """What can be ascended: a function with gradients over a domain."""
-
-    @property
-    def domain(self) -> Domain:
-        """The admissible points."""
-
-    def values_and_gradients(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return values (n,) and gradients (n, d) at points (n, d)."""
-
-
-class Climbable(Ascendable, OptimizationProblem, Protocol):
-    """What can be climbed: a network's output, or a function of several."""
-
-    @property
-    def dimension(self) -> int:
-        """d, the number of inputs."""
-
-    def linearized(self, point: FloatArray) -> Problem:
-        """Return a problem with the same slopes near a point; itself where f is a network."""
 
 
 def climb(problem: Climbable, monitor: Monitor, seed: int = 0) -> None:
@@ -259,15 +237,43 @@ def _best_of_region(problem: Problem, point: FloatArray) -> FloatArray | None:
     if len(domain.exclusions):
         beside = boxes_beside(domain, point[None, :], np.where(free, slope, 0.0)[None, :])
         lower, upper = beside[0][0], beside[1][0]
-    program = LinearProgram(A, b, lower[free], upper[free])
-    solution = program.maximize(slope[free])
-    if solution is None:
+    x = _solved(slope[free], A, b, lower[free], upper[free])
+    if x is None:
         return None
     best = point.copy()
-    best[free] = np.clip(solution.x, lower[free], upper[free])
+    best[free] = np.clip(x, lower[free], upper[free])
     if domain.b.size and not domain.admissible(best[None, :])[0]:
         return domain.repair(best)
     return best
+
+
+def _solved(
+    c: FloatArray, A: FloatArray, b: FloatArray, lower: FloatArray, upper: FloatArray
+) -> FloatArray | None:
+    """Return what HiGHS says maximizes ``c . x`` with ``A x <= b`` in a box; None if nothing."""
+    import highspy
+
+    rows, columns = np.nonzero(A)
+    model = highspy.HighsLp()
+    model.num_col_, model.num_row_ = len(lower), len(b)
+    model.col_cost_ = np.ascontiguousarray(c)
+    model.col_lower_, model.col_upper_ = lower, upper
+    model.row_lower_, model.row_upper_ = np.full(len(b), -np.inf), b
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.start_ = np.searchsorted(rows, np.arange(len(b) + 1)).astype(np.int32)
+    model.a_matrix_.index_ = columns.astype(np.int32)
+    model.a_matrix_.value_ = A[rows, columns]
+    model.sense_ = highspy.ObjSense.kMaximize
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.setOptionValue("threads", 1)
+    solver.setOptionValue("primal_feasibility_tolerance", FEASIBILITY_TOLERANCE)
+    solver.setOptionValue("dual_feasibility_tolerance", FEASIBILITY_TOLERANCE)
+    solver.passModel(model)
+    solver.run()
+    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        return None
+    return np.array(solver.getSolution().col_value, dtype=np.float64)
 
 
 def _affine_region(

@@ -35,6 +35,28 @@ class OptimizationProblem(Protocol):
         """Return the value at one point, evaluated alone."""
 
 
+class Ascendable(Protocol):
+    """What can be ascended: a function with gradients over a domain."""
+
+    @property
+    def domain(self) -> Domain:
+        """The admissible points."""
+
+    def values_and_gradients(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return values (n,) and gradients (n, d) at points (n, d)."""
+
+
+class Climbable(Ascendable, OptimizationProblem, Protocol):
+    """What can be climbed: a network's output, or a function of several."""
+
+    @property
+    def dimension(self) -> int:
+        """d, the number of inputs."""
+
+    def linearized(self, point: FloatArray) -> Problem:
+        """Return a problem with the same slopes near a point; itself where f is a network."""
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """Maximize ``f(x) = c + sum_k v_k . h_k(x)`` over the admissible points of a domain.
