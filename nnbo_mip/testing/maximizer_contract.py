@@ -24,9 +24,7 @@ from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import NnboError, UnsupportedError
 from nnbo_mip.exact.scores.problem import SMALLEST_SCORE
 from nnbo_mip.maximizers import Abilities, Maximizer, Proposal, Request, Target, create
-from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
-from nnbo_mip.scores.functions.improvement import ExpectedImprovement
-from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
+from nnbo_mip.scores.base.abstract import Shape
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.space.grid import Grid
 from nnbo_mip.surrogates import Belief, Capability
@@ -280,12 +278,10 @@ class MaximizerContract(Contract):
         assert proposal.x is not None
         assert target.domain.admissible(proposal.x[None, :])[0]
         score, head = float(target.score(proposal.x[None, :])[0]), target.scorer.head
-        if proposal.head in ("logei", "logpi"):
-            logarithmic = isinstance(head, ExpectedImprovement) and head.log
-            assert logarithmic or score < SMALLEST_SCORE * (1.0 + READOUT_ERROR)
-            if isinstance(head, ExpectedImprovement | ProbabilityOfImprovement):
-                moments = target.scorer.belief.predict(proposal.x[None, :], return_std=True)
-                score = max(float(head.log_score(*moments)[0]), -1e9)
+        searched = head.searched
+        if searched.is_logarithm and proposal.head == searched.name:
+            assert head.is_logarithm or score < SMALLEST_SCORE * (1.0 + READOUT_ERROR)
+            score = max(float(searched.score_at(target.scorer, proposal.x[None, :])[0]), -1e9)
         error = READOUT_ERROR if proposal.objective is not None else 0.0
         assert abs(proposal.value - score) <= error * max(1.0, abs(score))
         assert not math.isnan(proposal.gap)
@@ -295,7 +291,6 @@ class MaximizerContract(Contract):
             assert proposal.certificate is None
         else:
             assert proposal.status in ("optimal", "feasible")
-            bounded = 1.0 if isinstance(head, ProbabilityOfImprovement) else math.inf
-            assert proposal.bound <= bounded or isinstance(head, EmpiricalImprovement)
+            assert proposal.bound <= head.largest_score or head.shape is Shape.EMPIRICAL
         assert proposal.seconds >= 0.0
         assert str(proposal)
