@@ -20,7 +20,6 @@ from nnbo_mip.core.errors import (
     JournalWarning,
     ModelWarning,
 )
-from nnbo_mip.core.terms import Direction
 from nnbo_mip.loop.evaluation import Objective
 from nnbo_mip.loop.optimize_result import OptimizeResult
 from nnbo_mip.loop.record.events import Observation, forgotten
@@ -30,14 +29,13 @@ from nnbo_mip.loop.record.state import State
 from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.loop.record.telling import pending_key, tellings, tellings_of_table
 from nnbo_mip.loop.record.workers import Worker
+from nnbo_mip.loop.run_record import RunRecord
 from nnbo_mip.loop.settings.settings import OPENED_WITH, Settings
 from nnbo_mip.loop.settings.stored import settings_of
 from nnbo_mip.loop.step.answer import doubt_in
 from nnbo_mip.loop.step.ask_policy import AskPolicy
-from nnbo_mip.loop.step.recommending import Recommendation, recommended
 from nnbo_mip.loop.step.rehearsal import rehearse, rehearse_maximizer
 from nnbo_mip.loop.tables.tables import read_table
-from nnbo_mip.space.space import Space
 
 PENDING = ("again", "keep")
 """What may become of points that an opened journal has pending."""
@@ -47,7 +45,7 @@ MOST_THOUGHTS = 3
 """How often an ask is thought over because others asked meanwhile; then theirs is only avoided."""
 
 
-class BayesianOptimizer:
+class BayesianOptimizer(RunRecord):
     """Chooses the points of an expensive experiment, one after another or several at once.
 
     Parameters
@@ -226,74 +224,10 @@ class BayesianOptimizer:
         """Take what `__getstate__` returned; what was kept between asks is computed again."""
         vars(self).update(held, _one_asks=threading.Lock(), _asking=AskPolicy(held["_settings"]))
 
-    # -- what is known ------------------------------------------------------------------
-
-    @property
-    def space(self) -> Space:
-        """The user's domain."""
-        return self._settings.space
-
-    @property
-    def direction(self) -> Direction:
-        """``minimize`` or ``maximize``."""
-        return self._settings.direction
-
-    @property
-    def settings(self) -> Settings:
-        """Everything that was chosen at the start."""
-        return self._settings
-
-    @property
-    def journal(self) -> Path | None:
-        """The file that keeps the run."""
-        return None if self._ledger.journal is None else self._ledger.journal.path
-
-    @property
-    def history(self) -> tuple[Observation, ...]:
-        """Everything that was told, in order."""
-        return self._ledger.state.observations
-
-    @property
-    def pending(self) -> tuple[Suggestion, ...]:
-        """What was asked and neither told nor forgotten, in order."""
-        state = self._ledger.state
-        return tuple(state.suggestions[key] for key in state.pending)
-
-    @property
-    def suggestions(self) -> tuple[Suggestion, ...]:
-        """Everything that was asked, in order."""
-        return tuple(self._ledger.state.suggestions.values())
-
-    @property
-    def best(self) -> Observation | None:
-        """The observation with the best value, the first of those; None without a value.
-
-        Where values are noisy it is the luckiest one; see `recommend`.
-        """
-        return self._ledger.state.best(self._settings.sign)
-
-    def recommend(self) -> Recommendation | None:
-        """Return the point to take: `best`, or where values are noisy that of the best mean.
-
-        That is the mean of a model at the evaluated points, which is fitted for it; noise is what
-        was told, or what the model learns. None without a value.
-        """
-        return recommended(self._settings, self.history, self.best)
-
     @property
     def starts(self) -> int:
         """How many initial points are asked for before there is a model."""
         return self._asking.starts(self._ledger.state)
-
-    @property
-    def seconds(self) -> float:
-        """Wall seconds of all calls of `run` together, those of several workers added."""
-        return self._ledger.seconds
-
-    @property
-    def unwritten(self) -> int:
-        """How many events are in memory but could not be written to the journal yet."""
-        return len(self._ledger.waiting)
 
     # -- asking and telling ---------------------------------------------------------------
 
@@ -397,22 +331,6 @@ class BayesianOptimizer:
         keys = self._ledger.state.pending
         self._again = [key for key in keys if self._is_alone or key in here]
 
-    def flush(self) -> None:
-        """Write to the journal what could not be written before."""
-        self._ledger.flush()
-
-    def save(self, path: str | Path) -> None:
-        """Write the whole run to a new file, which is its journal from then on.
-
-        This is for a run whose journal was deleted, damaged or replaced, or that had none.
-
-        Parameters
-        ----------
-        path : path
-            As for ``journal``.
-        """
-        self._ledger.save(path, self._meta)
-
     def run(
         self,
         f: Objective,
@@ -497,8 +415,3 @@ class BayesianOptimizer:
                 self._has_warned = True  # once a run
                 warnings.warn(said, ModelWarning, stacklevel=4)
             return replace(suggestion, proposal=proposal)
-
-    def __repr__(self) -> str:
-        best = self.best
-        shown = "no value yet" if best is None else f"best y = {best.y!r}"
-        return f"BayesianOptimizer({len(self.history)} told, {len(self.pending)} pending, {shown})"
