@@ -23,7 +23,8 @@ from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.loop.regions.regions import Extent
 from nnbo_mip.loop.settings.settings import Purpose, Settings, seed_for
 from nnbo_mip.loop.step.answer import ONLY_CORNERS, are_corners
-from nnbo_mip.loop.step.step import Step, StepInput
+from nnbo_mip.loop.step.step import Step
+from nnbo_mip.loop.step.step_data import StepInput
 from nnbo_mip.loop.step.training_set import TrainingSet, as_models_see, learned, seeded
 from nnbo_mip.maximizers.base.abstract import Proposal
 from nnbo_mip.space.embedded.embedded_space import EmbeddedSpace
