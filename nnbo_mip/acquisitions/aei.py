@@ -37,6 +37,7 @@ class AugmentedEi(Acquisition):
     name: ClassVar[str] = "aei"
     spans_of_y: ClassVar[tuple[str, ...]] = ("noise",)
     reads_noise: ClassVar[bool] = True
+    needs = frozenset({Capability.MEAN, Capability.STD})
 
     incumbent: float | None = None
     noise: float | None = None
@@ -48,11 +49,6 @@ class AugmentedEi(Acquisition):
         if self.noise is not None:
             check_number("noise", self.noise, least=0.0)
         check_number("k", self.k, least=0.0)
-
-    @property
-    def needs(self) -> frozenset[Capability]:
-        """A mean and a std."""
-        return frozenset({Capability.MEAN, Capability.STD})
 
     def head(self, belief: Belief, context: Context) -> Head:
         """Return AEI over the effective best."""

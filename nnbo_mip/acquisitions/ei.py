@@ -36,6 +36,7 @@ class Ei(Acquisition):
     name: ClassVar[str] = "ei"
     spans_of_y: ClassVar[tuple[str, ...]] = ("xi",)
     log: ClassVar[bool] = False
+    needs = frozenset({Capability.MEAN, Capability.STD})
 
     incumbent: float | None = None
     xi: Scheduled = 0.0
@@ -44,11 +45,6 @@ class Ei(Acquisition):
         """Refuse options that are none."""
         check_incumbent(self.incumbent)
         check_scheduled("xi", self.xi)
-
-    @property
-    def needs(self) -> frozenset[Capability]:
-        """A mean and a std."""
-        return frozenset({Capability.MEAN, Capability.STD})
 
     def head(self, belief: Belief, context: Context) -> Head:
         """Return EI over incumbent + xi."""

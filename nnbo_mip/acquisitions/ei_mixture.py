@@ -34,6 +34,7 @@ class EiMixture(Acquisition):
     name: ClassVar[str] = "ei_mixture"
     spans_of_y: ClassVar[tuple[str, ...]] = ("xi",)
     kind: ClassVar[str] = "ei"
+    needs = frozenset({Capability.MIXTURE})
 
     incumbent: float | None = None
     xi: Scheduled = 0.0
@@ -42,11 +43,6 @@ class EiMixture(Acquisition):
         """Refuse options that are none."""
         check_incumbent(self.incumbent)
         check_scheduled("xi", self.xi)
-
-    @property
-    def needs(self) -> frozenset[Capability]:
-        """The components of a mixture."""
-        return frozenset({Capability.MIXTURE})
 
     def head(self, belief: Belief, context: Context) -> Head:
         """Return the score over incumbent + xi."""

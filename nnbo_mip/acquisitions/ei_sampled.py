@@ -38,6 +38,7 @@ class EiSampled(Acquisition):
 
     name: ClassVar[str] = "ei_sampled"
     spans_of_y: ClassVar[tuple[str, ...]] = ("xi",)
+    needs = frozenset({Capability.MIXTURE})
 
     incumbent: float | None = None
     xi: Scheduled = 0.0
@@ -50,11 +51,6 @@ class EiSampled(Acquisition):
         check_scheduled("xi", self.xi)
         check_count("n_samples", self.n_samples)
         check_count("seed", self.seed, least=0)
-
-    @property
-    def needs(self) -> frozenset[Capability]:
-        """The components of a mixture."""
-        return frozenset({Capability.MIXTURE})
 
     def head(self, belief: Belief, context: Context) -> Head:
         """Return the average improvement over incumbent + xi."""

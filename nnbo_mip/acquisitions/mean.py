@@ -24,17 +24,13 @@ class Mean(Acquisition):
 
     name: ClassVar[str] = "mean"
     scores_y: ClassVar[bool] = True
+    needs = frozenset({Capability.MEAN})
 
     incumbent: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
         check_incumbent(self.incumbent)
-
-    @property
-    def needs(self) -> frozenset[Capability]:
-        """A mean."""
-        return frozenset({Capability.MEAN})
 
     def head(self, belief: Belief, context: Context) -> Head:
         """Return the head ``mean - incumbent``."""

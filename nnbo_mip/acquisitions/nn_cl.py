@@ -59,6 +59,7 @@ class NnCl(Criterion):
     """
 
     name: ClassVar[str] = "nn_cl"
+    needs = frozenset({Capability.MEAN, Capability.STD})
 
     hidden: tuple[int, ...] = (50, 50)
     ridge: float = 5e-5
@@ -79,11 +80,6 @@ class NnCl(Criterion):
         check_count("starts", self.starts)
         check_count("samples", self.samples)
         check_incumbent(self.incumbent)
-
-    @property
-    def needs(self) -> frozenset[Capability]:
-        """A mean and a std, for EI."""
-        return frozenset({Capability.MEAN, Capability.STD})
 
     def choose(
         self, belief: Belief, domain: Domain, context: Context, rng: np.random.Generator

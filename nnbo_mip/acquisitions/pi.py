@@ -36,6 +36,7 @@ class Pi(Acquisition):
 
     name: ClassVar[str] = "pi"
     spans_of_y: ClassVar[tuple[str, ...]] = ("xi",)
+    needs = frozenset({Capability.MEAN, Capability.STD})
 
     incumbent: float | None = None
     xi: Scheduled = 0.0
@@ -46,11 +47,6 @@ class Pi(Acquisition):
         check_incumbent(self.incumbent)
         check_scheduled("xi", self.xi)
         check_number("alpha", self.alpha, least=0.0)
-
-    @property
-    def needs(self) -> frozenset[Capability]:
-        """A mean and a std."""
-        return frozenset({Capability.MEAN, Capability.STD})
 
     def head(self, belief: Belief, context: Context) -> Head:
         """Return PI over the threshold."""

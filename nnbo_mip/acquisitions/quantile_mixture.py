@@ -26,6 +26,7 @@ class QuantileMixture(Acquisition):
     """
 
     name: ClassVar[str] = "quantile_mixture"
+    needs = frozenset({Capability.MIXTURE})
 
     level: float = 0.841
     incumbent: float | None = None
@@ -34,11 +35,6 @@ class QuantileMixture(Acquisition):
         """Refuse options that are none."""
         check_number("level", self.level, above=0.0, below=1.0)
         check_incumbent(self.incumbent)
-
-    @property
-    def needs(self) -> frozenset[Capability]:
-        """The components of a mixture."""
-        return frozenset({Capability.MIXTURE})
 
     def head(self, belief: Belief, context: Context) -> Head:
         """Return the quantile less the incumbent."""

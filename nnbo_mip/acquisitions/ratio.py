@@ -40,17 +40,13 @@ class Ratio(Acquisition):
     """
 
     name: ClassVar[str] = "ratio"
+    needs = frozenset({Capability.RATIO})
 
     incumbent: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
         check_incumbent(self.incumbent)
-
-    @property
-    def needs(self) -> frozenset[Capability]:
-        """A ratio."""
-        return frozenset({Capability.RATIO})
 
     def subject(self, belief: Belief, step: int) -> Belief:
         """Return the log-odds."""

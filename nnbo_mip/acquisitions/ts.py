@@ -32,6 +32,7 @@ class ThompsonSample(Acquisition):
 
     name: ClassVar[str] = "ts"
     scores_y: ClassVar[bool] = True
+    needs = frozenset({Capability.DRAWS})
 
     seed: int = 0
     incumbent: float | None = None
@@ -40,11 +41,6 @@ class ThompsonSample(Acquisition):
         """Refuse options that are none."""
         check_count("seed", self.seed, least=0)
         check_incumbent(self.incumbent)
-
-    @property
-    def needs(self) -> frozenset[Capability]:
-        """Draws."""
-        return frozenset({Capability.DRAWS})
 
     def subject(self, belief: Belief, step: int) -> Belief:
         """Return the draw of the step."""

@@ -36,6 +36,7 @@ class UpperConfidenceBound(Acquisition):
 
     name: ClassVar[str] = "ucb"
     scores_y: ClassVar[bool] = True
+    needs = frozenset({Capability.MEAN, Capability.STD})
 
     beta: Scheduled = 1.0
     factor: float = 1.0
@@ -46,11 +47,6 @@ class UpperConfidenceBound(Acquisition):
         check_scheduled("beta", self.beta)
         check_number("factor", self.factor, above=0.0)
         check_incumbent(self.incumbent)
-
-    @property
-    def needs(self) -> frozenset[Capability]:
-        """A mean and a std."""
-        return frozenset({Capability.MEAN, Capability.STD})
 
     def head(self, belief: Belief, context: Context) -> Head:
         """Return a linear head."""

@@ -52,17 +52,10 @@ class MaxValueEntropy(RatioHead):
         y*, the value of the optimum.
     """
 
+    name = "mes"
+    largest_score = CEILING * (1.0 + 1e-12)
+
     threshold: float
-
-    @property
-    def name(self) -> str:
-        """``mes``."""
-        return "mes"
-
-    @property
-    def largest_score(self) -> float:
-        """`CEILING`, and what its computation costs."""
-        return CEILING * (1.0 + 1e-12)
 
     def of_margin(self) -> MaxValueEntropy:
         """Return the same of the margin."""

@@ -57,6 +57,7 @@ class ExpectedImprovement(MomentHead):
     """
 
     shape: ClassVar[Shape] = Shape.CONVEX
+    std_trend = Trend.RISING
 
     threshold: float
     log: bool = False
@@ -84,11 +85,6 @@ class ExpectedImprovement(MomentHead):
         """Refuse numbers that are none."""
         check_number("threshold", self.threshold)
         check_flag("log", self.log)
-
-    @property
-    def std_trend(self) -> Trend:
-        """Rising."""
-        return Trend.RISING
 
     def log_score(self, mean: npt.ArrayLike, std: npt.ArrayLike) -> FloatArray:
         """Return log EI, whichever of both `score` is."""

@@ -38,6 +38,7 @@ class LinearHead(MomentHead):
     """
 
     shape: ClassVar[Shape] = Shape.LINEAR
+    measure = Measure.NATURAL
 
     mean_weight: float = 1.0
     std_weight: float = 0.0
@@ -56,11 +57,6 @@ class LinearHead(MomentHead):
         if self.called or self.std_weight < 0.0:
             return self.called or "linear"
         return "ucb" if self.std_weight > 0.0 else "mean"
-
-    @property
-    def measure(self) -> Measure:
-        """As that of networks."""
-        return Measure.NATURAL
 
     @property
     def std_trend(self) -> Trend:

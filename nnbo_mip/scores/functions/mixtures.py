@@ -88,14 +88,11 @@ class SampledImprovement(MixtureHead):
         Of the draws.
     """
 
+    name = "ei_sampled"
+
     threshold: float
     n_samples: int = 64
     seed: int = 0
-
-    @property
-    def name(self) -> str:
-        """``ei_sampled``."""
-        return "ei_sampled"
 
     def __post_init__(self) -> None:
         """Refuse numbers that are none."""
@@ -138,13 +135,10 @@ class MixtureQuantile(MixtureHead):
         Added to the quantile.
     """
 
+    name = "quantile_mixture"
+
     level: float
     constant: float = 0.0
-
-    @property
-    def name(self) -> str:
-        """``quantile_mixture``."""
-        return "quantile_mixture"
 
     def __post_init__(self) -> None:
         """Refuse numbers that are none."""

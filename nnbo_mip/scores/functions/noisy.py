@@ -51,24 +51,16 @@ class AugmentedEI(MomentHead):
     """
 
     shape: ClassVar[Shape] = Shape.BOXES
+    name = "aei"
+    std_trend = Trend.RISING
 
     threshold: float
     noise: float = 0.0
-
-    @property
-    def name(self) -> str:
-        """``aei``."""
-        return "aei"
 
     def __post_init__(self) -> None:
         """Refuse numbers that are none."""
         check_number("threshold", self.threshold)
         check_number("noise", self.noise, least=0.0)
-
-    @property
-    def std_trend(self) -> Trend:
-        """Rising."""
-        return Trend.RISING
 
     def _score(self, mean: FloatArray, std: FloatArray) -> FloatArray:
         return expectation(mean - self.threshold, std) * self._factor(std)
@@ -110,15 +102,11 @@ class QuantileImprovement(MomentHead):
     """
 
     shape: ClassVar[Shape] = Shape.BOXES
+    name = "eqi"
 
     threshold: float
     noise: float = 0.0
     beta: float = 0.9
-
-    @property
-    def name(self) -> str:
-        """``eqi``."""
-        return "eqi"
 
     def __post_init__(self) -> None:
         """Refuse numbers that are none."""

@@ -39,22 +39,15 @@ class ProbabilityOfImprovement(RatioHead):
         What has to be reached: incumbent + xi.
     """
 
-    threshold: float
+    name = "pi"
+    largest_score = 1.0
 
-    @property
-    def name(self) -> str:
-        """``pi``."""
-        return "pi"
+    threshold: float
 
     @property
     def logarithm(self) -> LogProbability:
         """Log PI."""
         return LogProbability(self.threshold)
-
-    @property
-    def largest_score(self) -> float:
-        """That of a probability of 1."""
-        return 1.0
 
     def of_margin(self) -> ProbabilityOfImprovement:
         """Return the same of the margin."""
@@ -105,22 +98,11 @@ class LogProbability(RatioHead):
         What has to be reached.
     """
 
+    name = "logpi"
+    largest_score = 0.0
+    is_logarithm = True
+
     threshold: float
-
-    @property
-    def name(self) -> str:
-        """``logpi``."""
-        return "logpi"
-
-    @property
-    def is_logarithm(self) -> bool:
-        """It is that of PI."""
-        return True
-
-    @property
-    def largest_score(self) -> float:
-        """That of a probability of 1."""
-        return 0.0
 
     def of_margin(self) -> LogProbability:
         """Return the same of the margin."""

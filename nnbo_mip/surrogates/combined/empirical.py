@@ -42,6 +42,8 @@ class EmpiricalBelief(Belief):
         Multiplier of the uncertainty.
     """
 
+    capabilities = OFFERED
+
     dimension: int
     center: float
     deviation: float
@@ -53,11 +55,6 @@ class EmpiricalBelief(Belief):
     def n_inputs(self) -> int:
         """d, the number of inputs."""
         return self.dimension
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """What this belief offers."""
-        return OFFERED
 
     def mean(self, X: npt.ArrayLike) -> FloatArray:
         """Return the average (n,)."""
@@ -100,17 +97,13 @@ class Empirical(Surrogate):
 
     name: ClassVar[str] = "empirical"
     belief_type: ClassVar[type[Belief]] = EmpiricalBelief
+    capabilities = OFFERED
 
     seed: int = 0
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
         check_count("seed", self.seed, least=0)
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """What the belief will offer."""
-        return OFFERED
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> EmpiricalBelief:
         """Return average and (biased) std; 1 for the latter where values are constant."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.checks import check_choice, check_count, check_number
-from nnbo_mip.surrogates.base.abstract import Belief, Capability, Surrogate
+from nnbo_mip.surrogates.base.abstract import Belief, Surrogate
 from nnbo_mip.surrogates.base.observations import Observations, Standardization, check_y_range
 from nnbo_mip.surrogates.densities.background import BLENDS, Background
 from nnbo_mip.surrogates.densities.held_out import (
@@ -46,6 +46,7 @@ class JointRegression(Surrogate, Generic[Setting]):
     """
 
     belief_type: ClassVar[type[Belief]] = MixtureBelief
+    capabilities = OFFERED
 
     delta: float | str = "held_out"
     background: float = 100.0
@@ -62,11 +63,6 @@ class JointRegression(Surrogate, Generic[Setting]):
         check_count("folds", self.folds, least=2)
         check_y_range(self.y_range)
         check_count("seed", self.seed, least=0)
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """What the belief will offer."""
-        return OFFERED
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> MixtureBelief:
         """Choose what is tuned, and learn from all observations; see `Surrogate.fit`."""

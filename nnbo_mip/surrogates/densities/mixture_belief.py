@@ -55,6 +55,8 @@ class MixtureBelief(Belief):
         Multiplier of the uncertainty.
     """
 
+    capabilities = OFFERED
+
     family: str
     joint: JointDensity
     background: Background
@@ -65,11 +67,6 @@ class MixtureBelief(Belief):
     def n_inputs(self) -> int:
         """d, the number of inputs."""
         return self.joint.n_inputs
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """What this belief offers."""
-        return OFFERED
 
     def mean(self, X: npt.ArrayLike) -> FloatArray:
         """Mean (n,) of the mixture."""

@@ -34,7 +34,6 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.core.checks import check_count, check_number
-from nnbo_mip.surrogates.base.abstract import Capability
 from nnbo_mip.surrogates.base.observations import Observations, Standardization
 from nnbo_mip.surrogates.ensembles.certifiable import StabilityPenalty, penalty_of, residual_scale
 from nnbo_mip.surrogates.ensembles.members import MemberBelief, member_capabilities
@@ -148,6 +147,7 @@ class McDropout(TrainedStack[DropoutTraining]):
     name: ClassVar[str] = "mc_dropout"
     belief_type: ClassVar[type[MemberBelief]] = MemberBelief
     penalties: ClassVar[Mapping[str, StabilityPenalty | None]] = PENALTIES
+    capabilities = member_capabilities("relu", noisy=False)
 
     hidden: tuple[int, ...] = (32, 32)
     p: float = 0.2
@@ -168,11 +168,6 @@ class McDropout(TrainedStack[DropoutTraining]):
         check_number("p", self.p, least=0.0, below=1.0)
         check_count("passes", self.passes)
         super().__post_init__()
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """What the belief will offer."""
-        return member_capabilities("relu", noisy=False)
 
     def count_parameters(self, n_inputs: int) -> int:
         """Return how many weights and biases the network has."""

@@ -104,6 +104,7 @@ class NomuBelief(Belief):
     """
 
     family = "nomu"
+    capabilities = CAPABILITIES
 
     main: Stack
     side: Stack
@@ -115,11 +116,6 @@ class NomuBelief(Belief):
     def n_inputs(self) -> int:
         """d, the number of inputs."""
         return self.main.n_inputs
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """What this belief offers."""
-        return CAPABILITIES
 
     @property
     def std_factor(self) -> float:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy.typing as npt
 
 from nnbo_mip.core.checks import check_choice, check_count, check_flag, check_widths
-from nnbo_mip.surrogates.base.abstract import Capability, Surrogate
+from nnbo_mip.surrogates.base.abstract import Surrogate
 from nnbo_mip.surrogates.base.observations import Observations, Standardization, check_y_range
 from nnbo_mip.surrogates.ensembles.certifiable import (
     OFF,
@@ -89,6 +89,7 @@ class Nomu(Surrogate):
 
     name: ClassVar[str] = "nomu"
     belief_type: ClassVar[type[NomuBelief]] = NomuBelief
+    capabilities = CAPABILITIES
 
     hidden: tuple[int, ...] = (32, 32)
     side_hidden: tuple[int, ...] | None = None
@@ -124,11 +125,6 @@ class Nomu(Surrogate):
         check_count("seed", self.seed, least=0)
         for checked in (self._bounding, self._loss, self._schedule):
             checked()
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """What the belief will offer."""
-        return CAPABILITIES
 
     def count_parameters(self, n_inputs: int) -> int:
         """Return how many weights and biases both nets have."""

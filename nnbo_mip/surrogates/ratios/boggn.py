@@ -80,6 +80,7 @@ class Boggn(Surrogate):
 
     name: ClassVar[str] = "boggn"
     belief_type: ClassVar[type[Belief]] = BoggnBelief
+    scalable = False
 
     gamma: float = 1.0 / 3.0
     annealing: float = 0.0
@@ -119,11 +120,6 @@ class Boggn(Surrogate):
     def capabilities(self) -> frozenset[Capability]:
         """What the belief will offer."""
         return boggn_capabilities(self.weights == "last", self.prediction)
-
-    @property
-    def scalable(self) -> bool:
-        """No: loops scale a std in units of y, and log-odds have none."""
-        return False
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> BoggnBelief:
         """Train, linearize and choose; see `Surrogate.fit`."""

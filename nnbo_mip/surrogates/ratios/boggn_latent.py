@@ -109,6 +109,7 @@ class PredictedOdds(Odds):
     """
 
     kind: ClassVar[str] = "boggn"
+    capabilities = frozenset({Capability.MEAN, Capability.GRADIENT})
 
     of: BoggnBelief
 
@@ -118,11 +119,6 @@ class PredictedOdds(Odds):
     def n_inputs(self) -> int:
         """d, the number of inputs."""
         return self.of.n_inputs
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """A mean with gradients."""
-        return frozenset({Capability.MEAN, Capability.GRADIENT})
 
     def mean(self, X: npt.ArrayLike) -> FloatArray:
         """Return the log-odds (n,)."""

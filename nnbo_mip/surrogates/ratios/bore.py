@@ -47,6 +47,7 @@ class Bore(Surrogate):
 
     name: ClassVar[str] = "bore"
     belief_type: ClassVar[type[Belief]] = RatioBelief
+    scalable = False
 
     gamma: float = 1.0 / 3.0
     annealing: float = 0.0
@@ -63,11 +64,6 @@ class Bore(Surrogate):
     def capabilities(self) -> frozenset[Capability]:
         """A ratio, and what the estimator's log-odds offer."""
         return ratio_capabilities(self._estimator.capabilities)
-
-    @property
-    def scalable(self) -> bool:
-        """No: an estimate of a ratio has no uncertainty to be scaled."""
-        return False
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> RatioBelief:
         """Label, and estimate; see `Surrogate.fit`."""

@@ -48,6 +48,8 @@ class Tpe(Surrogate):
 
     name: ClassVar[str] = "tpe"
     belief_type: ClassVar[type[Belief]] = RatioBelief
+    scalable = False
+    capabilities = ratio_capabilities(SMOOTH_ODDS | {Capability.CANDIDATES})
 
     gamma: float = 0.25
     annealing: float = 0.0
@@ -63,16 +65,6 @@ class Tpe(Surrogate):
         check_choice("widths", self.widths, RULES)
         check_number("width_factor", self.width_factor, above=0.0)
         check_count("seed", self.seed, least=0)
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """A smooth ratio, and points that are likely to be good."""
-        return ratio_capabilities(SMOOTH_ODDS | {Capability.CANDIDATES})
-
-    @property
-    def scalable(self) -> bool:
-        """No: an estimate of a ratio has no uncertainty to be scaled."""
-        return False
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> RatioBelief:
         """Label, and estimate both densities; see `Surrogate.fit`."""

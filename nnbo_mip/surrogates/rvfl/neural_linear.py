@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy.typing as npt
 
 from nnbo_mip.core.checks import check_choice, check_count, check_flag, check_number, check_widths
-from nnbo_mip.surrogates.base.abstract import Belief, Capability, Surrogate
+from nnbo_mip.surrogates.base.abstract import Belief, Surrogate
 from nnbo_mip.surrogates.base.observations import Observations, Standardization, check_y_range
 from nnbo_mip.surrogates.ensembles.deep_ensemble import EnsembleTraining
 from nnbo_mip.surrogates.ensembles.torch_stack import INITIALIZATIONS, TorchStack
@@ -64,6 +64,7 @@ class NeuralLinear(Surrogate):
 
     name: ClassVar[str] = "neural_linear"
     belief_type: ClassVar[type[Belief]] = BrvflBelief
+    capabilities = brvfl_capabilities("relu")
 
     hidden: tuple[int, ...] = (32, 50)
     alpha: float | str = "evidence"
@@ -89,11 +90,6 @@ class NeuralLinear(Surrogate):
         check_y_range(self.y_range)
         check_count("seed", self.seed, least=0)
         self._schedule(n=1)
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """What the belief will offer."""
-        return brvfl_capabilities("relu")
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> BrvflBelief:
         """Train the network, then condition its last weights on all observations."""

@@ -40,6 +40,8 @@ class ForestBelief(Belief):
         Name of the surrogate that made it.
     """
 
+    capabilities = FOREST_CAPABILITIES
+
     trees: TreeArrays
     spread: str = "total"
     scale: float = 1.0
@@ -49,11 +51,6 @@ class ForestBelief(Belief):
     def n_inputs(self) -> int:
         """d, the number of inputs."""
         return self.trees.n_inputs
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """What this belief offers."""
-        return FOREST_CAPABILITIES
 
     def mean(self, X: npt.ArrayLike) -> FloatArray:
         """Mean (n,) of the trees."""

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from nnbo_mip.core.checks import check_choice, check_count, check_flag, check_number
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.network.graph.tree_arrays import TreeArrays
-from nnbo_mip.surrogates.base.abstract import Belief, Capability, Surrogate
+from nnbo_mip.surrogates.base.abstract import Belief, Surrogate
 from nnbo_mip.surrogates.base.observations import Observations, Standardization
 from nnbo_mip.surrogates.trees.forest_belief import FOREST_CAPABILITIES, SPREADS, ForestBelief
 
@@ -58,6 +58,7 @@ class RandomForest(Surrogate):
 
     name: ClassVar[str] = "random_forest"
     belief_type: ClassVar[type[Belief]] = ForestBelief
+    capabilities = FOREST_CAPABILITIES
 
     n_trees: int = 30
     bootstrap: bool = True
@@ -77,11 +78,6 @@ class RandomForest(Surrogate):
         check_count("min_samples_leaf", self.min_samples_leaf)
         check_choice("spread", self.spread, SPREADS)
         check_count("seed", self.seed, least=0)
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """What the belief will offer."""
-        return FOREST_CAPABILITIES
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> ForestBelief:
         """Grow the trees on all observations."""

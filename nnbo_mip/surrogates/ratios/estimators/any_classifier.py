@@ -68,6 +68,7 @@ class AnyOdds(Odds):
     """
 
     kind: ClassVar[str] = "predict_proba"
+    capabilities = ONLY_A_MEAN
 
     d: int
     fitted: Any
@@ -78,11 +79,6 @@ class AnyOdds(Odds):
     def n_inputs(self) -> int:
         """d, the number of inputs."""
         return self.d
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """A mean."""
-        return ONLY_A_MEAN
 
     def mean(self, X: npt.ArrayLike) -> FloatArray:
         """Return the log-odds (n,)."""

@@ -15,7 +15,6 @@ import numpy.typing as npt
 from scipy.spatial.distance import cdist
 
 from nnbo_mip.core.arrays import Array, FloatArray
-from nnbo_mip.surrogates.base.abstract import Capability
 from nnbo_mip.surrogates.ratios.estimators.labels import (
     odds_of_probability,
     odds_of_ratio,
@@ -50,6 +49,7 @@ class KernelOdds(Odds):
     """
 
     kind: ClassVar[str] = "kernels"
+    capabilities = SMOOTH_ODDS
 
     centers: FloatArray
     weights: FloatArray
@@ -67,11 +67,6 @@ class KernelOdds(Odds):
     def n_inputs(self) -> int:
         """d, the number of inputs."""
         return int(self.centers.shape[1])
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """A smooth mean."""
-        return SMOOTH_ODDS
 
     def plain_ratio(self, points: FloatArray) -> FloatArray:
         """Return r (n,) itself, as it was fitted; 1 without kernels."""

@@ -149,6 +149,7 @@ class ParzenOdds(Odds):
     """
 
     kind: ClassVar[str] = "parzen"
+    capabilities = SMOOTH_ODDS | {Capability.CANDIDATES}
 
     good: Parzen
     bad: Parzen
@@ -159,11 +160,6 @@ class ParzenOdds(Odds):
     def n_inputs(self) -> int:
         """d, the number of inputs."""
         return int(self.good.centers.shape[1])
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """A smooth mean, and points that are likely to be good."""
-        return SMOOTH_ODDS | {Capability.CANDIDATES}
 
     def mean(self, X: npt.ArrayLike) -> FloatArray:
         """Return the log-odds (n,)."""

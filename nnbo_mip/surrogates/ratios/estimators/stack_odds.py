@@ -33,6 +33,7 @@ class StackOdds(Odds):
     """
 
     kind: ClassVar[str] = "stack"
+    capabilities = STACK_ODDS
 
     stack: Stack
     family: str = "bore"
@@ -41,11 +42,6 @@ class StackOdds(Odds):
     def n_inputs(self) -> int:
         """d, the number of inputs."""
         return self.stack.n_inputs
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """A mean that compiles."""
-        return STACK_ODDS
 
     def mean(self, X: npt.ArrayLike) -> FloatArray:
         """Return the log-odds (n,)."""

@@ -36,6 +36,7 @@ class SvmOdds(Odds):
     """
 
     kind: ClassVar[str] = "svm"
+    capabilities = SMOOTH_ODDS
 
     vectors: FloatArray
     weights: FloatArray
@@ -49,11 +50,6 @@ class SvmOdds(Odds):
     def n_inputs(self) -> int:
         """d, the number of inputs."""
         return int(self.vectors.shape[1])
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """A smooth mean."""
-        return SMOOTH_ODDS
 
     def mean(self, X: npt.ArrayLike) -> FloatArray:
         """Return the log-odds (n,)."""

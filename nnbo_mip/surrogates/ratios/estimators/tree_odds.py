@@ -41,6 +41,7 @@ class TreeOdds(Odds):
     """
 
     kind: ClassVar[str] = "trees"
+    capabilities = TREE_ODDS
 
     trees: TreeArrays
     unit: str = "odds"
@@ -50,11 +51,6 @@ class TreeOdds(Odds):
     def n_inputs(self) -> int:
         """d, the number of inputs."""
         return self.trees.n_inputs
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """A mean of trees."""
-        return TREE_ODDS
 
     def mean(self, X: npt.ArrayLike) -> FloatArray:
         """Return the mean (n,) of the trees."""
