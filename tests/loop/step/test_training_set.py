@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import nnbo_mip as nm
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.loop.policies.batches import Liar, Thompson, batch_of
 from nnbo_mip.loop.record.events import Observation
@@ -163,6 +164,12 @@ def test_thompson_draws_only_while_something_is_pending() -> None:
     from nnbo_mip.acquisitions import create
 
     given = create("ei")
-    names = [Thompson().acquisition(given, pending).name for pending in (0, 1, 4)]
-    assert names == ["ei", "ts", "ts"]
+    names = [Thompson().acquisition(given, pending).name for pending in (1, 4)]
+    assert names == ["ts", "ts"]
+    optimizer = nm.BayesianOptimizer(
+        [(0.0, 1.0)], "brvfl:n_hidden=4", "ei", batch="thompson", initial=2
+    )
+    for _ in range(2):
+        optimizer.tell(one := optimizer.ask(), float(one.x[0]))
+    assert [one.head for one in optimizer.ask(2)] == ["ei", "mean"]  # of a draw
     assert list(itertools.chain([batch_of("believer").acquisition(given, 3)])) == [given]
