@@ -353,3 +353,10 @@ def test_a_misspelt_preset_is_told_the_nearest_one() -> None:
     for odd in ("grid:7", "grid)", "(grid"):
         with pytest.raises(InputError):
             nm.maximizers.create(odd)
+
+
+def test_none_stands_for_what_the_registry_says() -> None:
+    homes = {"circle": f"{__name__}:Circle"}
+    assert Registry("shape", Shape, homes, GROUP, of_none="circle").create(None) == Circle()
+    with pytest.raises(InputError, match=r"a shape must be a name.*got None"):
+        Registry("shape", Shape, homes, GROUP).create(None)

@@ -306,3 +306,17 @@ def test_what_a_batch_would_refuse_is_refused_before_it_is_paid_for() -> None:
     nm.BayesianOptimizer(line, "gp", maximizer="bab")
     nm.BayesianOptimizer(line, "brvfl", maximizer="bab", batch="thompson")
     nm.BayesianOptimizer(line, "gp", maximizer="lbfgs", batch="thompson")
+
+
+def test_settings_that_were_rehearsed_before_begin_the_run_of_their_options(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = BayesianOptimizer(BOX, "brvfl:n_hidden=4", "ei", initial=2)
+    with monkeypatch.context() as patched:
+        patched.setattr(Brvfl, "fit", None)
+        again = BayesianOptimizer.of(whole.settings)
+    for _ in range(3):
+        first, second = whole.ask(), again.ask()
+        assert first.x.tolist() == second.x.tolist()
+        whole.tell(first, float(first.x[0]))
+        again.tell(second, float(second.x[0]))
