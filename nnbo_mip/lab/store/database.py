@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from nnbo_mip.core.errors import FileFormatError, MissingFileError, StoreError
-from nnbo_mip.lab.store.schema import ADDED, APPLICATION, SCHEMA, TABLES
+from nnbo_mip.core.sqlite_schema import foreign_entry
+from nnbo_mip.lab.store.schema import ADDED, APPLICATION, SCHEMA, TABLE_NAMES, TABLES
 from nnbo_mip.loop.record.journal import connect
 
 
@@ -24,7 +25,7 @@ def sentences_of(path: Path) -> Iterator[None]:
             f"the store {str(path)!r} must be a file that can be read and written; SQLite says: "
             f"{error}; see that the folder exists, is writable and has space."
         ) from error
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise FileFormatError(
             f"{str(path)!r} must be a store of results; SQLite says: {error}; restore it from a "
             "copy, or choose another path."
@@ -71,6 +72,12 @@ def check_version(connection: sqlite3.Connection, path: Path) -> int:
         raise FileFormatError(
             f"stores up to schema {SCHEMA} can be read; {str(path)!r} has schema {version}; open "
             "it with the release of nnbo_mip that wrote it, or a newer one."
+        )
+    foreign = foreign_entry(connection, TABLE_NAMES)
+    if foreign:
+        raise FileFormatError(
+            f"{str(path)!r} must be a store of results; it holds {foreign}, which no store has; "
+            "restore it from a copy."
         )
     return version
 

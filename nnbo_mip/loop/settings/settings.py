@@ -229,7 +229,7 @@ class Settings(Rebuilt):
                 name: stored[name] for name in ("direction", "gap", "most_fitted", "steps", "seed")
             }
             time_limit, space = number_in(stored["time_limit"]), stored["space"]
-            objects = stored["objects"]
+            objects, rest["seed"] = stored["objects"], as_seed(rest["seed"])
         except (KeyError, TypeError) as error:
             raise FileFormatError(
                 f"the settings of a journal must be whole; {error} is missing."
