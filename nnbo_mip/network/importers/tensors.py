@@ -30,7 +30,7 @@ BATCH = 2
 MANY_ROWS = 64
 """Rows from which a matrix acts on all at once."""
 
-MAX_ELEMENTS = 1 << 22
+MAX_ELEMENTS = 1 << 20
 """Largest number of entries a tensor may have; files that ask for more are hostile."""
 
 
@@ -94,7 +94,7 @@ class TensorBuilder:
         starts = np.cumsum([0, *(tensor.rows.width for tensor in tensors)])
         layouts = [t.layout(int(s), total) for t, s in zip(tensors, starts, strict=False)]
         moved = np.asarray(operation(*layouts))
-        check_elements(moved.size)
+        check_elements(moved.size // (1 if tensors[0].batch_axis is None else BATCH))
         batch_axis = None
         if tensors[0].batch_axis is not None:
             batch_axis = _batch_axis(moved, total)
@@ -261,9 +261,7 @@ class TensorBuilder:
         rows = parts[0] if len(parts) == 1 else self.graph.concatenate(parts)
         return Tensor(rows, (*tensor.shape[:last], matrix.shape[0]), tensor.batch_axis)
 
-    def _linear_rows(
-        self, tensor: Tensor, matrix: FloatArray, offset: FloatArray | None
-    ) -> Tensor:
+    def _linear_rows(self, tensor: Tensor, matrix: FloatArray, offset: FloatArray | None) -> Tensor:
         """Do the same for many rows at once, by one sparse block-diagonal matrix."""
         from scipy.sparse import csr_array, eye_array, kron
 

@@ -14,8 +14,8 @@ from nnbo_mip.network.graph.matrices import n_entries
 from nnbo_mip.network.importers.onnx.values import Value
 from nnbo_mip.network.importers.tensors import Tensor
 
-FREE_NUMBERS = 1 << 26
-"""What any graph may hold (512 MiB)."""
+FREE_NUMBERS = 1 << 24
+"""What any graph may hold (128 MiB)."""
 
 PER_NUMBER = 8
 """And this for each number in the file: layers are folded, shifted and scaled."""

@@ -80,7 +80,17 @@ def from_onnx(path: str | Path, max_bytes: int = MAX_BYTES, *, verify: bool = Tr
     FileFormatError
         For a file that is truncated, contradicts itself or claims more than it holds.
     """
-    model = read_model(path, max_bytes)
+    try:
+        return _imported(read_model(path, max_bytes), verify)
+    except MemoryError as error:
+        raise UnsupportedError(
+            f"importing {path} needs more memory than this process may have ({error}); the network "
+            "is too large to be certified here."
+        ) from error
+
+
+def _imported(model: Any, verify: bool) -> Network:
+    """Return the network of a model, compared with it where that is asked for."""
     name, shape = input_shape(model.graph)
     ops = _builder(name, shape)
     values = _initializers(model.graph)
