@@ -353,3 +353,9 @@ def test_a_misspelt_preset_is_told_the_nearest_one() -> None:
     for odd in ("grid:7", "grid)", "(grid"):
         with pytest.raises(InputError):
             nm.maximizers.create(odd)
+
+
+@pytest.mark.parametrize("deep", ["-" * 100_000 + "1", "(" * 100_000, "9" * 5000])
+def test_literals_that_no_parser_takes_are_text(deep: str) -> None:
+    with pytest.raises(nm.InputError, match="alpha must be a number"):
+        nm.surrogates.create(f"gp:alpha={deep}")

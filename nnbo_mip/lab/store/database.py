@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from nnbo_mip.core.errors import FileFormatError, MissingFileError, StoreError
+from nnbo_mip.core.errors import FileFormatError, MissingFileError, NnboError, StoreError
 from nnbo_mip.core.sqlite_schema import foreign_entry
 from nnbo_mip.lab.store.schema import ADDED, APPLICATION, SCHEMA, TABLE_NAMES, TABLES
 from nnbo_mip.loop.record.journal import connect
@@ -30,6 +30,25 @@ def sentences_of(path: Path) -> Iterator[None]:
             f"{str(path)!r} must be a store of results; SQLite says: {error}; restore it from a "
             "copy, or choose another path."
         ) from error
+
+
+@contextmanager
+def as_written(path: Path) -> Iterator[None]:
+    """Turn what rows that no runner wrote lead to into one sentence."""
+    try:
+        yield
+    except (ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
+        if isinstance(error, NnboError):
+            raise
+        raise damaged(path, f"{type(error).__name__}: {str(error)[:100]}") from error
+
+
+def damaged(path: Path, how: str) -> FileFormatError:
+    """Return the error for a store whose contents contradict themselves."""
+    return FileFormatError(
+        f"the store {str(path)!r} must hold what its runner wrote; it does not ({how}); restore it "
+        "from a copy."
+    )
 
 
 @contextmanager
