@@ -112,7 +112,7 @@ class Results:
             "FROM plan p JOIN units u ON u.id = p.unit WHERE p.experiment = ? ORDER BY p.position",
             {"unit": int, **plan, **units, "attempts": int},
         )
-        if min(*found["dimension"], *found["starts"] + 1, *found["steps"] + 1, 1) < 1:
+        if ((found["dimension"] < 1) | (found["starts"] < 0) | (found["steps"] < 0)).any():
             raise damaged(self.path, "a unit has no inputs, or a negative length")
         return found
 
