@@ -102,22 +102,22 @@ def block(name: str, seed: list[int], start: int, count: int, keep: str | None) 
 def forked(reader: Reader, path: Path) -> tuple[str, float, float]:
     """Return what became of a file, the CPU seconds, and the megabytes beyond this process."""
     read, write = os.pipe()
-    before = _resident()
     child = os.fork()
     if child == 0:
         os.close(read)
-        os.write(write, pickle.dumps(_answer(reader, path)))
+        before = _resident()
+        os.write(write, pickle.dumps((_answer(reader, path), before)))
         os._exit(0)
     os.close(write)
     with os.fdopen(read, "rb") as stream:
         sent = stream.read()
     _, status, usage = os.wait4(child, 0)
     used = usage.ru_utime + usage.ru_stime
-    size = max(0.0, usage.ru_maxrss / 1024 - before)
     if not sent:
         code = os.waitstatus_to_exitcode(status)
-        return f"ended: exit code {code} after {used:.1f} CPU s", used, size
-    answer = str(pickle.loads(sent))
+        return f"ended: exit code {code} after {used:.1f} CPU s", used, usage.ru_maxrss / 1024
+    answer, before = pickle.loads(sent)
+    size = max(0.0, usage.ru_maxrss / 1024 - before)
     if size > MEMORY >> 20:
         answer = f"memory: {size:.0f} MB"
     elif used > CPU_SECONDS:
@@ -147,7 +147,7 @@ def _answer(reader: Reader, path: Path) -> str:
 
 
 def _resident() -> float:
-    """Return the megabytes that this process holds now, all of which a fork shows as its own."""
+    """Return the megabytes that this process holds now, of which a fork shows most as its own."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 

@@ -30,7 +30,7 @@ def hostile_value(rng: Generator) -> Any:
     nested: list[Any] = []
     for _ in range(900):
         nested = [nested]
-    choices = [
+    choices: list[Any] = [
         None, True, 0, -1, 1, 2**31, 2**63, 10**400, 0.5, -0.0, 1e308, -1e308, 5e-324,
         float("nan"), float("inf"), float("-inf"), "", "a", "NaN", "inf", "9" * 4000,
         "\0", "\ud800", "../../x", "[" * DEEP, [], [[]], {}, {"a": 1}, [1, "a", None], nested,

@@ -52,18 +52,17 @@ def _journal(path: Path) -> object:
 
 
 def _command(*arguments: str) -> None:
-    from click.testing import CliRunner
-    from typer.main import get_command
+    from typer.testing import CliRunner
 
     from nnbo_mip.cli.app import app
 
-    answer = CliRunner().invoke(get_command(app), list(arguments))
+    answer = CliRunner().invoke(app, list(arguments))
     if answer.exception is not None and not isinstance(answer.exception, SystemExit):
         raise answer.exception
 
 
-def _store(path: Path) -> object:
-    return _command("report", str(path), "--out", str(path.with_suffix(".html")))
+def _store(path: Path) -> None:
+    _command("report", str(path), "--out", str(path.with_suffix(".html")))
 
 
 def _certificate(path: Path) -> object:
@@ -164,11 +163,11 @@ def _experiment(path: Path) -> object:
     return read_experiment(path)
 
 
-def _space(path: Path) -> object:
+def _space(path: Path) -> None:
     table = path.with_name("table.csv")
     table.write_text(TABLE)
     with redirect_stdout(io.StringIO()):
-        return _command(
+        _command(
             "suggest", str(table), "--space", str(path), "--value", "y", "--maximizer", "lbfgs"
         )
 

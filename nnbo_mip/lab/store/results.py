@@ -312,10 +312,12 @@ def experiments(path: str | Path) -> tuple[ExperimentRecord, ...]:
         return tuple(
             ExperimentRecord(
                 int(row[0]),
-                *map(str, row[1:4]),
-                metrics=_metrics(row[4]),
-                created=_moment(row[5]),
-                changed=_moment(row[6]),
+                str(row[1]),
+                str(row[2]),
+                str(row[3]),
+                _metrics(row[4]),
+                _moment(row[5]),
+                _moment(row[6]),
             )
             for row in rows
         )

@@ -46,7 +46,7 @@ def sum_of_runs(n: int, length: int) -> Matrix:
 
 def product(left: Matrix, right: Matrix) -> Matrix:
     """Return ``left @ right``."""
-    if is_sparse(left) and is_sparse(right):
+    if not (isinstance(left, np.ndarray) or isinstance(right, np.ndarray)):
         check_size(1, int(np.diff(right.indptr)[left.indices].sum()))
     else:
         check_size(left.shape[0], right.shape[1], n_entries(left) + n_entries(right))
