@@ -6,8 +6,9 @@ import json
 import logging
 import os
 import shlex
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -49,6 +50,12 @@ def run_experiment(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Run units again that failed.")
     ] = False,
+    trust_imports: Annotated[
+        bool,
+        typer.Option(
+            "--trust-imports", help="Run the modules that the file names; see SECURITY.md."
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Run an experiment: every unit of it that the store does not have.
@@ -58,6 +65,7 @@ def run_experiment(
     with sentences(), _broken():
         from nnbo_mip.core.errors import InputError
         from nnbo_mip.lab.plan.experiment import read_experiment
+        from nnbo_mip.lab.plan.own_code import own_code
         from nnbo_mip.lab.run.progress import shown_units
         from nnbo_mip.lab.run.runner import missing, run_units
         from nnbo_mip.lab.store.store import opened
@@ -68,6 +76,8 @@ def run_experiment(
                 f"--resume goes on with a store that is there; got {str(store)!r}, which is not; "
                 "name another one by --store, or leave --resume out."
             )
+        if not trust_imports:
+            _agreed(own_code(experiment))
         plan = read_experiment(experiment)
         started = time.perf_counter()
         with _executor(workers, dask) as executor, opened(store) as results:
@@ -83,7 +93,7 @@ def run_experiment(
             except KeyboardInterrupt:
                 interrupted = True
         seconds = time.perf_counter() - started
-        again = _command(experiment, store, workers, dask)
+        again = _command(experiment, store, workers, dask, trust_imports)
         if as_json:
             typer.echo(json.dumps(_as_json(plan, store, tally, seconds, interrupted)))
         else:
@@ -95,6 +105,24 @@ def run_experiment(
                 INTERRUPTED,
             )
         raise typer.Exit(PROVEN if tally.is_whole else OPEN)
+
+
+def _agreed(files: Sequence[Path]) -> None:
+    """Go on if the user agrees that these files are run."""
+    from nnbo_mip.core.errors import InputError
+
+    if not files:
+        return
+    names = ", ".join(map(str, files))
+    if sys.stdin.isatty():
+        typer.confirm(
+            f"This experiment runs code of the working folder: {names}. Run it?", abort=True
+        )
+        return
+    raise InputError(
+        f"an experiment that names modules of the working folder runs their code; got {names}; "
+        "read these files, and say --trust-imports."
+    )
 
 
 def _say_what_is_there(store: Path, before: int, units: int, dropped: int) -> None:
@@ -145,11 +173,14 @@ def _executor(workers: str | None, dask: str | None) -> Iterator[Executor]:
         cluster.close()
 
 
-def _command(experiment: Path, store: Path, workers: str | None, dask: str | None) -> str:
+def _command(
+    experiment: Path, store: Path, workers: str | None, dask: str | None, trust_imports: bool
+) -> str:
     """Return the command that goes on."""
     words = ["nnbo-mip", "run", str(experiment), "--store", str(store)]
     words += [] if workers is None else ["--workers", workers]
     words += [] if dask is None else ["--dask", dask]
+    words += ["--trust-imports"] if trust_imports else []
     return shlex.join(words)
 
 

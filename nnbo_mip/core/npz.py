@@ -154,7 +154,13 @@ def _read_header(
             f"{path} must hold plain numbers and text; array {member.filename!r} has dtype "
             f"{kind!r:.80}, which may need pickle; pickled objects are refused."
         )
-    return shape, order, np.dtype(kind)
+    try:
+        return shape, order, np.dtype(kind)
+    except (TypeError, ValueError) as error:  # a text longer than NumPy has
+        raise FileFormatError(
+            f"array {member.filename!r} of {path} must have a dtype of NumPy; got {kind!r:.80} "
+            f"({error}); the file is damaged or hostile."
+        ) from error
 
 
 def npz_bytes(arrays: dict[str, Array]) -> bytes:

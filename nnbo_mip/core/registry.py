@@ -292,7 +292,7 @@ def _parse_options(listed: str, spec: str) -> dict[str, Any]:
             )
         try:
             options[key.strip()] = ast.literal_eval(value.strip())
-        except (ValueError, SyntaxError):
+        except (ValueError, SyntaxError, MemoryError, RecursionError):  # too deep for the parser
             options[key.strip()] = value.strip()
     return options
 

@@ -360,3 +360,9 @@ def test_none_stands_for_what_the_registry_says() -> None:
     assert Registry("shape", Shape, homes, GROUP, of_none="circle").create(None) == Circle()
     with pytest.raises(InputError, match=r"a shape must be a name.*got None"):
         Registry("shape", Shape, homes, GROUP).create(None)
+
+
+@pytest.mark.parametrize("deep", ["-" * 100_000 + "1", "(" * 100_000, "9" * 5000])
+def test_literals_that_no_parser_takes_are_text(deep: str) -> None:
+    with pytest.raises(nm.InputError, match="alpha must be a number"):
+        nm.surrogates.create(f"gp:alpha={deep}")

@@ -20,13 +20,24 @@ from typer.testing import CliRunner, Result
 
 import nnbo_mip as nm
 from nnbo_mip.cli.app import app
+from nnbo_mip.lab.plan.own_code import own_code
 from nnbo_mip.lab.store.results import Results
 from tests.lab import hooks
 from tests.lab.run.test_local_pool import is_alive
 from tests.lab.stores import made
 
 MAIN = "from nnbo_mip.cli.main import main; main()"
-COMMAND = [sys.executable, "-P", "-c", MAIN, "run", "hooks.toml", "--workers", "2"]
+COMMAND = [
+    sys.executable,
+    "-P",
+    "-c",
+    MAIN,
+    "run",
+    "hooks.toml",
+    "--trust-imports",
+    "--workers",
+    "2",
+]
 
 
 @pytest.fixture
@@ -40,7 +51,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def run(arguments: str) -> Result:
-    return CliRunner().invoke(app, ["run", *arguments.split()])
+    return CliRunner().invoke(app, ["run", *arguments.split(), "--trust-imports"])
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -83,7 +94,7 @@ def test_killed_and_started_again_it_repeats_nothing_that_is_finished(folder: Pa
     said = process.communicate()[1].splitlines()
     assert process.returncode == 130
     assert "what was under way is run again by: nnbo-mip run hooks.toml" in said[-1]
-    assert said[-1].endswith("--store results.db --workers 2 --resume")
+    assert said[-1].endswith("--store results.db --workers 2 --trust-imports --resume")
     kept, lines = finished(), len(evaluated(folder))
     assert 3 <= len(kept) < n
 
@@ -242,3 +253,27 @@ def test_dask_without_its_package(folder: Path, monkeypatch: pytest.MonkeyPatch)
     result = run("hooks.toml --dask tcp://127.0.0.1:9")
     assert result.exit_code == 4
     assert "install nnbo_mip[dask]" in result.stderr
+
+
+def test_code_of_the_working_folder_runs_only_where_the_user_agrees(folder: Path) -> None:
+    (folder / "hooks.toml").write_text(hooks.experiment("['misbehaving']"))
+    refused = CliRunner().invoke(app, ["run", "hooks.toml"])
+    assert refused.exit_code == 2
+    assert f"runs their code; got {hooks.NAME}.py; read these files, and say" in refused.stderr
+    assert not (folder / "results.db").exists()
+    assert hooks.NAME not in sys.modules
+
+
+def test_own_code_is_found_under_all_keys_and_not_run(folder: Path) -> None:
+    (folder / "packaged").mkdir()
+    for name in ("packaged/__init__.py", "packaged/inner.py", "method.py"):
+        (folder / name).write_text("raise SystemExit('ran')")
+    file = folder / "some.toml"
+    file.write_text(
+        "imports = 'packaged.inner'\n[[methods]]\nentry = 'method:ask'\n[[methods]]\n"
+        "surrogate = 'gp'\n[[methods]]\nentry = 'numpy:zeros'"
+    )
+    found = [str(path) for path in own_code(file)]
+    assert found == ["packaged/__init__.py", "packaged/inner.py", "method.py"]
+    file.write_text("imports = ['no_such_module'")
+    assert own_code(file) == []

@@ -62,12 +62,9 @@ def digests_of(modules: Iterable[str]) -> dict[str, str]:
 
     That of a module in a package counts the packages' own files as well, as they are run first.
     """
-    here = os.getcwd()
-    if here not in sys.path:
-        sys.path.append(here)
     digests = {}
     for name in modules:
-        content = b"".join(path.read_bytes() for path in _files_of(name))
+        content = b"".join(path.read_bytes() for path in files_of(name))
         digests[name] = hashlib.sha256(content).hexdigest()[:DIGEST_LENGTH]
     return digests
 
@@ -82,8 +79,14 @@ def import_all(modules: Iterable[str]) -> None:
             raise _cannot_import(name, why) from error
 
 
-def _files_of(name: str) -> list[Path]:
-    """Return the files that are run when a module is imported, its packages' first."""
+def files_of(name: str) -> list[Path]:
+    """Return the files that are run when a module is imported, its packages' first.
+
+    It is looked for in the working folder too.
+    """
+    here = os.getcwd()
+    if here not in sys.path:
+        sys.path.append(here)
     files: list[Path] = []
     parents: Sequence[str] | None = None
     parts = name.split(".")

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from nnbo_mip.core.errors import FileFormatError, MissingFileError, StoreError
-from nnbo_mip.lab.store.schema import ADDED, APPLICATION, SCHEMA, TABLES
+from nnbo_mip.core.errors import FileFormatError, MissingFileError, NnboError, StoreError
+from nnbo_mip.core.sqlite_schema import foreign_entry
+from nnbo_mip.lab.store.schema import ADDED, APPLICATION, SCHEMA, TABLE_NAMES, TABLES
 from nnbo_mip.loop.record.journal import connect
 
 
@@ -24,11 +25,30 @@ def sentences_of(path: Path) -> Iterator[None]:
             f"the store {str(path)!r} must be a file that can be read and written; SQLite says: "
             f"{error}; see that the folder exists, is writable and has space."
         ) from error
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise FileFormatError(
             f"{str(path)!r} must be a store of results; SQLite says: {error}; restore it from a "
             "copy, or choose another path."
         ) from error
+
+
+@contextmanager
+def as_written(path: Path) -> Iterator[None]:
+    """Turn what rows that no runner wrote lead to into one sentence."""
+    try:
+        yield
+    except (ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
+        if isinstance(error, NnboError):
+            raise
+        raise damaged(path, f"{type(error).__name__}: {str(error)[:100]}") from error
+
+
+def damaged(path: Path, how: str) -> FileFormatError:
+    """Return the error for a store whose contents contradict themselves."""
+    return FileFormatError(
+        f"the store {str(path)!r} must hold what its runner wrote; it does not ({how}); restore it "
+        "from a copy."
+    )
 
 
 @contextmanager
@@ -71,6 +91,12 @@ def check_version(connection: sqlite3.Connection, path: Path) -> int:
         raise FileFormatError(
             f"stores up to schema {SCHEMA} can be read; {str(path)!r} has schema {version}; open "
             "it with the release of nnbo_mip that wrote it, or a newer one."
+        )
+    foreign = foreign_entry(connection, TABLE_NAMES)
+    if foreign:
+        raise FileFormatError(
+            f"{str(path)!r} must be a store of results; it holds {foreign}, which no store has; "
+            "restore it from a copy."
         )
     return version
 

@@ -19,11 +19,14 @@ from nnbo_mip.core.errors import InputError
 from nnbo_mip.lab.plan.metrics import METRICS
 from nnbo_mip.lab.store.columns import ATTEMPTS, OBSERVATIONS, PLAN, STEPS, UNITS, types_of
 from nnbo_mip.lab.store.curves import Curves, best_so_far
-from nnbo_mip.lab.store.database import reading
+from nnbo_mip.lab.store.database import as_written, damaged, reading
 from nnbo_mip.lab.store.frame import Column, Frame, column_of
 from nnbo_mip.loop.record.serialization import point_in
 
 RUN_LENGTHS: Mapping[str, type] = {"unit": int, "rows": int}
+
+LAST_MOMENT = 2.5e11
+"""Seconds since 1970; before the year 9900."""
 
 BATCH = 50_000
 """Rows that are in memory as Python's objects at once."""
@@ -102,12 +105,15 @@ class Results:
         """
         plan, units = types_of(PLAN), types_of(UNITS)
         chosen = [f"p.{name}" for name in plan] + [f"u.{name}" for name in units]
-        return self._frame(
+        found = self._frame(
             f"SELECT p.unit, {', '.join(chosen)}, "
             "(SELECT count(*) FROM attempts a WHERE a.unit = p.unit) "
             "FROM plan p JOIN units u ON u.id = p.unit WHERE p.experiment = ? ORDER BY p.position",
             {"unit": int, **plan, **units, "attempts": int},
         )
+        if ((found["dimension"] < 1) | (found["starts"] < 0) | (found["steps"] < 0)).any():
+            raise damaged(self.path, "a unit has no inputs, or a negative length")
+        return found
 
     @cached_property
     def observations(self) -> Frame:
@@ -178,6 +184,8 @@ class Results:
         begins, ends = self._bounds(finished["unit"])
         column = self.observations[metric]
         for row, (begin, end) in enumerate(zip(begins, ends, strict=True)):
+            if end - begin > length:
+                raise damaged(self.path, f"a unit has {end - begin} observations of {length}")
             values[row, : end - begin] = column[begin:end]
             values[row, end - begin :] = column[end - 1] if end > begin else np.nan
         return Curves(
@@ -190,7 +198,14 @@ class Results:
             rows = connection.execute(
                 "SELECT x FROM observations WHERE unit = ? ORDER BY number", (int(unit),)
             ).fetchall()
-        return [point_in(json.loads(x)) for (x,) in rows]
+        with as_written(self.path):
+            points = [point_in(json.loads(x)) for (x,) in rows]
+            if (
+                len({np.shape(point) if isinstance(point, np.ndarray) else () for point in points})
+                > 1
+            ):
+                raise ValueError("points of several dimensions")
+        return points
 
     def settings(self, unit: int) -> dict[str, Any]:
         """Return everything that the outcome of a unit depends on."""
@@ -203,7 +218,7 @@ class Results:
     # -- reading ------------------------------------------------------------------------
 
     def _frame(self, query: str, types: Mapping[str, type]) -> Frame:
-        with reading(self.path) as connection:
+        with reading(self.path) as connection, as_written(self.path):
             return Frame.of_rows(connection.execute(query, (self.experiment.id,)).fetchall(), types)
 
     def _table(self, table: str, columns: Mapping[str, type]) -> Frame:
@@ -221,7 +236,7 @@ class Results:
 
     def _column(self, table: str, name: str, kind: type) -> Column:
         parts: list[Column] = []
-        with self._finished() as connection:
+        with self._finished() as connection, as_written(self.path):
             query = f"SELECT t.{name} {_rows_of(table)} ORDER BY f.unit, t.number"
             found = connection.execute(query)
             while not parts or len(parts[-1]) == BATCH:
@@ -245,7 +260,8 @@ class Results:
             raise InputError(
                 f"the store {str(self.path)!r} has no entry {key}; see the frame units."
             )
-        return dict(json.loads(row[0]))
+        with as_written(self.path):
+            return dict(json.loads(row[0]))
 
     # -- what follows from the facts ------------------------------------------------------
 
@@ -291,7 +307,31 @@ def experiments(path: str | Path) -> tuple[ExperimentRecord, ...]:
             "SELECT id, name, description, file, metrics, created, changed FROM experiments "
             "ORDER BY id"
         ).fetchall()
-    return tuple(
-        ExperimentRecord(row[0], row[1], row[2], row[3], tuple(json.loads(row[4])), row[5], row[6])
-        for row in rows
-    )
+    with as_written(Path(path)):
+        return tuple(
+            ExperimentRecord(
+                int(row[0]),
+                str(row[1]),
+                str(row[2]),
+                str(row[3]),
+                _metrics(row[4]),
+                _moment(row[5]),
+                _moment(row[6]),
+            )
+            for row in rows
+        )
+
+
+def _moment(seconds: float) -> float:
+    """Return seconds since 1970 that a calendar has."""
+    if not 0.0 <= seconds < LAST_MOMENT:
+        raise ValueError(f"the time {seconds}")
+    return float(seconds)
+
+
+def _metrics(text: str) -> tuple[str, ...]:
+    """Return what is to be reported."""
+    metrics = json.loads(text)
+    if not isinstance(metrics, list) or not set(metrics) <= set(METRICS):
+        raise ValueError(f"metrics {text[:40]}")
+    return tuple(metrics)

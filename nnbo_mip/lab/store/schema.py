@@ -76,6 +76,10 @@ TABLES = (
     ),
 )
 
+TABLE_NAMES = frozenset(
+    ("experiments", "environments", "units", "plan", "attempts", "observations", "steps")
+)
+
 ADDED: Mapping[str, tuple[Column, ...]] = {
     name: tuple(column for column in columns if column.schema > 1)
     for name, columns in (("observations", OBSERVATIONS), ("steps", STEPS))

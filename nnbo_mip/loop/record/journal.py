@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from nnbo_mip.core.errors import FileFormatError, InputError, JournalError, MissingFileError
+from nnbo_mip.core.sqlite_schema import foreign_entry
 from nnbo_mip.loop.record import workers
 from nnbo_mip.loop.record.events import KINDS, Event, claimed
 from nnbo_mip.loop.record.migrations import MIGRATIONS
@@ -192,6 +193,9 @@ class Journal:
             ):
                 return None
             _insert(connection, events)
+            for key in own:
+                if not connection.execute("SELECT 1 FROM events WHERE key = ?", (key,)).fetchone():
+                    raise self._damaged(f"an event that was written is not in it ({key})")
             if by is not None:
                 workers.thought(connection, by)
             answer = self._events(connection, after)
@@ -265,6 +269,8 @@ class Journal:
         try:
             connection = connect(self.path, mode)
             yield connection
+        except UnicodeDecodeError as error:  # SQLite quotes the damaged text of a schema
+            raise self._damaged("its schema is no text in UTF-8") from error
         except sqlite3.DatabaseError as error:
             raise self._in_a_sentence(error, mode) from error
         finally:
@@ -276,10 +282,7 @@ class Journal:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         is_ours = isinstance(error, sqlite3.OperationalError) and code != sqlite3.SQLITE_ERROR
         if not is_ours:  # no database, a damaged one, or one that lacks our tables
-            return FileFormatError(
-                f"{str(self.path)!r} must be the journal of a run; SQLite says: {error}; restore "
-                "it from a copy."
-            )
+            return self._damaged(f"SQLite says: {error}")
         must = "a file that can be read and written"
         remedy = "see that the folder exists, is writable and has space"
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
@@ -289,6 +292,11 @@ class Journal:
             must, remedy = "a file that stays where it is", "put it back"
         return JournalError(
             f"the journal {str(self.path)!r} must be {must}; SQLite says: {error}; {remedy}."
+        )
+
+    def _damaged(self, how: str) -> FileFormatError:
+        return FileFormatError(
+            f"{str(self.path)!r} must be the journal of a run; {how}; restore it from a copy."
         )
 
     # -- what a transaction begins with -----------------------------------------------
@@ -307,6 +315,9 @@ class Journal:
                 f"journals up to schema {SCHEMA} can be read; {str(self.path)!r} has schema "
                 f"{version}; open it with the release of nnbo_mip that wrote it, or a newer one."
             )
+        foreign = foreign_entry(connection, _TABLES)
+        if foreign:
+            raise self._damaged(f"it holds {foreign}, which no journal has")
         return version
 
     def _migrate(self, connection: sqlite3.Connection) -> None:

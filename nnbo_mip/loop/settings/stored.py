@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from nnbo_mip.core.checks import as_seed
 from nnbo_mip.core.errors import FileFormatError, InputError
 from nnbo_mip.loop.record.serialization import described, describes, number_in
 from nnbo_mip.loop.settings.defaults import AUTO, surrogate_for
@@ -26,7 +27,7 @@ def settings_of(stored: Mapping[str, Any], given: Mapping[str, object]) -> Setti
         options = {name: stored["options"][name] for name in DOORS}
         rest = {name: stored[name] for name in ("direction", "gap", "most_fitted", "steps", "seed")}
         time_limit, space = number_in(stored["time_limit"]), stored["space"]
-        objects = stored["objects"]
+        objects, rest["seed"] = stored["objects"], as_seed(rest["seed"])
     except (KeyError, TypeError) as error:
         raise FileFormatError(
             f"the settings of a journal must be whole; {error} is missing."

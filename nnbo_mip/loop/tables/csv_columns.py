@@ -28,8 +28,8 @@ def read_csv(path: Path, wanted: Sequence[str]) -> tuple[dict[str, list[str]], l
             f"a table must have a header line with the names of its columns; {path.name!r} is "
             "empty; write one."
         )
-    separator = max(SEPARATORS, key=lambda mark: _hits(lines, mark, wanted))
     try:
+        separator = max(SEPARATORS, key=lambda mark: _hits(lines, mark, wanted))
         rows, header, places = csv.reader(lines, delimiter=separator, strict=True), None, []
         columns: dict[str, list[str]] = {}
         for row in rows:

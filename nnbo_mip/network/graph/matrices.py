@@ -19,6 +19,8 @@ from nnbo_mip.network.graph.affine import Matrix, dense, is_sparse
 MAX_ENTRIES = 1 << 27
 """Most entries of a matrix that is made (1 GiB); more come from hostile or wrong files."""
 
+GROWN_ENTRIES = 1 << 25
+"""Most entries of a product of matrices that hold less than half of them (256 MiB)."""
 SMALL_ENTRIES = 4096
 """Matrices up to this size are kept dense, whatever they hold."""
 
@@ -44,8 +46,10 @@ def sum_of_runs(n: int, length: int) -> Matrix:
 
 def product(left: Matrix, right: Matrix) -> Matrix:
     """Return ``left @ right``."""
-    if not (is_sparse(left) and is_sparse(right)):
-        check_size(left.shape[0], right.shape[1])
+    if not (isinstance(left, np.ndarray) or isinstance(right, np.ndarray)):
+        check_size(1, int(np.diff(right.indptr)[left.indices].sum()))
+    else:
+        check_size(left.shape[0], right.shape[1], n_entries(left) + n_entries(right))
     result = left @ right
     return result if is_sparse(result) else np.asarray(result)
 
@@ -135,10 +139,23 @@ def tidy(matrix: Matrix) -> Matrix:
     return matrix
 
 
-def check_size(rows: int, columns: int) -> None:
-    """Refuse a dense matrix that no network worth certifying has, before it is allocated."""
-    if rows * columns > MAX_ENTRIES:
+def n_entries(matrix: Matrix) -> int:
+    """Return how many numbers a matrix holds."""
+    return int(matrix.size) if isinstance(matrix, np.ndarray) else int(matrix.nnz)
+
+
+def check_size(rows: int, columns: int, given: int | None = None) -> None:
+    """Refuse a dense matrix that no network worth certifying has, before it is allocated.
+
+    Parameters
+    ----------
+    rows, columns : int
+    given : int, optional
+        Entries of what it is computed from. A few numbers must not make very many.
+    """
+    most = MAX_ENTRIES if given is None else min(MAX_ENTRIES, max(GROWN_ENTRIES, 2 * given))
+    if rows * columns > most:
         raise InputError(
-            f"a weight matrix may hold {MAX_ENTRIES} entries; got {rows} x {columns} after "
+            f"a weight matrix may hold {most} entries; got {rows} x {columns} after "
             "folding affine layers; this network is too large to be certified."
         )

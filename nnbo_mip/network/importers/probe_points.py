@@ -26,10 +26,16 @@ OUTPUTS_PROBED = 32
 NEWTON_STEPS = 4
 
 
-def probe_points(network: Network) -> FloatArray:
+def probe_points(network: Network, widest: int = 1) -> FloatArray:
     """Return the seeded points at which a network is compared, at most 256 and at least 3.
 
     There are fewer for networks that are large: the work of the comparison is limited.
+
+    Parameters
+    ----------
+    network : Network
+    widest : int
+        The most numbers that the model keeps at once for one point.
     """
     rng = np.random.default_rng(SEED)
     weights = sum(
@@ -39,7 +45,7 @@ def probe_points(network: Network) -> FloatArray:
     )
     slopes = min(network.n_outputs, OUTPUTS_PROBED) + 1
     affordable = WORK // (4 * (weights + network.n_inputs) * slopes)
-    count = min(N_PROBES, affordable, MAX_NUMBERS // network.n_inputs)
+    count = min(N_PROBES, affordable, MAX_NUMBERS // max(network.n_inputs, widest))
     share = max(1, count // 8)
     cube = np.ones(network.n_inputs)
     inside = _of_box(rng, -cube, cube, max(2, 2 * share), share)

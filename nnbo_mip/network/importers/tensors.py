@@ -20,14 +20,17 @@ from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.builder import GraphBuilder
-from nnbo_mip.network.graph.matrices import sum_of_runs
+from nnbo_mip.network.graph.matrices import check_size, sum_of_runs
 
 Layout: TypeAlias = npt.NDArray[np.intp]
 
 BATCH = 2
 """Points in the batch on which moves are tried out."""
 
-MAX_ELEMENTS = 1 << 22
+MANY_ROWS = 64
+"""Rows from which a matrix acts on all at once."""
+
+MAX_ELEMENTS = 1 << 20
 """Largest number of entries a tensor may have; files that ask for more are hostile."""
 
 
@@ -71,7 +74,7 @@ class TensorBuilder:
 
     def __init__(self, feature_shape: tuple[int, ...], batched: bool) -> None:
         size = math.prod(feature_shape)
-        _check_elements(size)
+        check_elements(size)
         self.graph = GraphBuilder(size)
         shape = (BATCH, *feature_shape) if batched else feature_shape
         self.input = Tensor(self.graph.input, shape, 0 if batched else None)
@@ -87,10 +90,11 @@ class TensorBuilder:
             Any rearrangement in NumPy: slicing, reshaping, concatenating, ….
         """
         total = sum(tensor.rows.width for tensor in tensors)
+        check_elements(total)
         starts = np.cumsum([0, *(tensor.rows.width for tensor in tensors)])
         layouts = [t.layout(int(s), total) for t, s in zip(tensors, starts, strict=False)]
         moved = np.asarray(operation(*layouts))
-        _check_elements(moved.size)
+        check_elements(moved.size // (1 if tensors[0].batch_axis is None else BATCH))
         batch_axis = None
         if tensors[0].batch_axis is not None:
             batch_axis = _batch_axis(moved, total)
@@ -144,7 +148,7 @@ class TensorBuilder:
         """Return the tensor repeated to a shape."""
         if shape == tensor.shape:
             return tensor
-        _check_elements(math.prod(shape))
+        check_elements(math.prod(shape))
         return self.move(lambda entries: np.broadcast_to(entries, shape), tensor)
 
     # -- arithmetic -------------------------------------------------------------------
@@ -247,12 +251,26 @@ class TensorBuilder:
             )
         offset = None if bias is None else np.broadcast_to(bias, (matrix.shape[0],))
         one_point = np.arange(tensor.rows.width).reshape(-1, matrix.shape[1])
+        check_elements(len(one_point) * matrix.shape[0])
+        if len(one_point) > MANY_ROWS:
+            return self._linear_rows(tensor, matrix, offset)
         parts = [
             self.graph.affine(self.graph.select(tensor.rows, rows), matrix, offset)
             for rows in one_point
         ]
         rows = parts[0] if len(parts) == 1 else self.graph.concatenate(parts)
         return Tensor(rows, (*tensor.shape[:last], matrix.shape[0]), tensor.batch_axis)
+
+    def _linear_rows(self, tensor: Tensor, matrix: FloatArray, offset: FloatArray | None) -> Tensor:
+        """Do the same for many rows at once, by one sparse block-diagonal matrix."""
+        from scipy.sparse import csr_array, eye_array, kron
+
+        count = tensor.rows.width // matrix.shape[1]
+        check_size(1, count * matrix.size)
+        blocks = csr_array(kron(eye_array(count), matrix, format="csr"))
+        bias = None if offset is None else np.tile(offset, count)
+        rows = self.graph.affine(tensor.rows, blocks, bias)
+        return Tensor(rows, (*tensor.shape[:-1], matrix.shape[0]), tensor.batch_axis)
 
     def total(self, tensor: Tensor, axes: Sequence[int] | None, keep: bool) -> tuple[Tensor, int]:
         """Return the sum over axes, and the number of summands."""
@@ -288,7 +306,8 @@ def _check_tensors(tensors: Sequence[Any]) -> None:
         raise UnsupportedError("a constant cannot be joined with values; add it afterwards")
 
 
-def _check_elements(size: int) -> None:
+def check_elements(size: int) -> None:
+    """Refuse a tensor of very many entries a point, before it is allocated."""
     if size > MAX_ELEMENTS:
         raise UnsupportedError(
             f"a tensor may have {MAX_ELEMENTS} entries a point; this one asks for {size}"

@@ -21,6 +21,7 @@ from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.network.importers.onnx.answers import answers, in_float64, narrows, rounded
 from nnbo_mip.network.importers.onnx.arithmetic import ARITHMETIC
+from nnbo_mip.network.importers.onnx.budget import Budget
 from nnbo_mip.network.importers.onnx.file import (
     input_shape,
     opset_version,
@@ -79,13 +80,24 @@ def from_onnx(path: str | Path, max_bytes: int = MAX_BYTES, *, verify: bool = Tr
     FileFormatError
         For a file that is truncated, contradicts itself or claims more than it holds.
     """
-    model = read_model(path, max_bytes)
+    try:
+        return _imported(read_model(path, max_bytes), verify)
+    except MemoryError as error:
+        raise UnsupportedError(
+            f"importing {path} needs more memory than this process may have ({error}); the network "
+            "is too large to be certified here."
+        ) from error
+
+
+def _imported(model: Any, verify: bool) -> Network:
+    """Return the network of a model, compared with it where that is asked for."""
     name, shape = input_shape(model.graph)
     ops = _builder(name, shape)
     values = _initializers(model.graph)
     values[name] = ops.input
+    budget = Budget(values.values())
     for node in model.graph.node:
-        _carry_out(ops, node, values, opset_version(model))
+        budget.spend(_carry_out(ops, node, values, opset_version(model)), node)
     outputs = {value.name: _output(value.name, values) for value in model.graph.output}
     names = _stored_names(model, sum(rows.width for rows in outputs.values()))
     if names:
@@ -94,7 +106,8 @@ def from_onnx(path: str | Path, max_bytes: int = MAX_BYTES, *, verify: bool = Tr
         network = ops.graph.finish(outputs)
     if not verify:
         return replace(network, unverified=unverified(MODEL))
-    return replace(network, float32_difference=_verified_difference(model, network))
+    difference = _verified_difference(model, network, budget.widest)
+    return replace(network, float32_difference=difference)
 
 
 def _builder(name: str, shape: list[int | None]) -> TensorBuilder:
@@ -133,8 +146,8 @@ def _initializers(graph: Any) -> dict[str, Value]:
     return values
 
 
-def _carry_out(ops: TensorBuilder, node: Any, values: dict[str, Value], opset: int) -> None:
-    """Add the outputs of a node to `values`."""
+def _carry_out(ops: TensorBuilder, node: Any, values: dict[str, Value], opset: int) -> list[Value]:
+    """Add the outputs of a node to `values`, and return them."""
     where = f"cannot import node {node.name or node.output[:1]!r} ({node.op_type})"
     if node.op_type not in OPERATORS or node.domain not in ("", "ai.onnx"):
         raise UnsupportedError(
@@ -167,6 +180,7 @@ def _carry_out(ops: TensorBuilder, node: Any, values: dict[str, Value], opset: i
         raise UnsupportedError(f"{where}: {error}.") from error
     results = result if isinstance(result, list) else [result]
     values.update((key, value) for key, value in zip(node.output, results, strict=False) if key)
+    return results
 
 
 def _output(name: str, values: dict[str, Value]) -> Affine:
@@ -197,12 +211,13 @@ def _stored_names(model: Any, count: int) -> list[str]:
     return []
 
 
-def _verified_difference(model: Any, network: Network) -> float | None:
+def _verified_difference(model: Any, network: Network, widest: int) -> float | None:
     """Return the largest difference to the model's own answers, or refuse the network.
 
-    None where the reference evaluator carries out the model in float64 only.
+    None where the reference evaluator carries out the model in float64 only. `widest` is the
+    largest number of entries that a value of the model has a point.
     """
-    points = rounded(probe_points(network), model)
+    points = rounded(probe_points(network, widest), model)
     own, own_error = attempt(lambda: answers(model, points))
     double = None
     if precision(model) != DOUBLE:

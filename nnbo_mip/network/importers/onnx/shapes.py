@@ -12,8 +12,15 @@ import numpy as np
 from nnbo_mip.core.arrays import Array
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.network.importers.onnx.file import tensor_values
-from nnbo_mip.network.importers.onnx.values import Attributes, Value, constant, integers, symbolic
-from nnbo_mip.network.importers.tensors import MAX_ELEMENTS, Tensor, TensorBuilder
+from nnbo_mip.network.importers.onnx.values import (
+    Attributes,
+    Value,
+    constant,
+    integers,
+    points_of,
+    symbolic,
+)
+from nnbo_mip.network.importers.tensors import Tensor, TensorBuilder, check_elements
 
 
 def _moved(ops: TensorBuilder, x: Value, operation: Callable[[Array], Array]) -> Value:
@@ -55,13 +62,13 @@ def _concatenate(ops: TensorBuilder, node: Attributes, *values: Value) -> Value:
     constants = [value for value in values if not isinstance(value, Tensor)]
     if len(constants) < len(values):
         return ops.concatenate([symbolic(value) for value in values], axis)
-    if sum(value.size for value in constants) > MAX_ELEMENTS:
-        raise UnsupportedError(f"a constant may have {MAX_ELEMENTS} entries")
+    check_elements(sum(value.size for value in constants))
     return np.concatenate(constants, axis)
 
 
 def _gather(ops: TensorBuilder, node: Attributes, x: Value, index: Value) -> Value:
     chosen, axis = constant(index, "the index"), int(node.get("axis", 0))
+    check_elements(math.prod(x.shape) // max(1, x.shape[axis]) * chosen.size // points_of(x))
     return _moved(ops, x, lambda entries: entries.take(chosen.astype(np.intp), axis=axis))
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from nnbo_mip.core.arrays import Array, FloatArray
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.network.importers.onnx.file import onnx_package
-from nnbo_mip.network.importers.tensors import MAX_ELEMENTS, Tensor
+from nnbo_mip.network.importers.tensors import BATCH, Tensor, check_elements
 
 Value: TypeAlias = "Tensor | Array"
 
@@ -77,8 +77,12 @@ def integers(value: Value | None, what: str) -> list[int]:
     return [int(entry) for entry in np.atleast_1d(constant(value, what))]
 
 
+def points_of(value: Value) -> int:
+    """Return the number of points that the entries of a value are of."""
+    return BATCH if isinstance(value, Tensor) and value.batch_axis is not None else 1
+
+
 def broadcastable(first: Array, second: Array) -> tuple[Array, Array]:
     """Return two constants unless their broadcast shape is absurd."""
-    if math.prod(np.broadcast_shapes(first.shape, second.shape)) > MAX_ELEMENTS:
-        raise UnsupportedError(f"a constant may have {MAX_ELEMENTS} entries")
+    check_elements(math.prod(np.broadcast_shapes(first.shape, second.shape)))
     return first, second

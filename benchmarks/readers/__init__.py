@@ -1,0 +1,1 @@
+"""Damaged and hostile files: every reader answers with success or one sentence."""
