@@ -105,6 +105,11 @@ class Domain:
         return int(self.lower.size)
 
     @property
+    def n_parameters(self) -> int:
+        """Coordinates, those of a one-hot group counted once: what a user calls a parameter."""
+        return self.dimension - sum(len(group) - 1 for group in self.one_hot)
+
+    @property
     def is_box(self) -> bool:
         """Whether every point of the box is admissible: no grids, groups, rows or exclusions."""
         plain = all(grid is None for grid in self.grids)

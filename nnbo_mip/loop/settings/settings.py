@@ -138,7 +138,7 @@ class Settings(Rebuilt):
         made_seed = secrets.randbits(31) if seed is None else as_seed(seed)
         made_embedding = embedding_of(embedding)
         embedded = made_embedding.embedded(made_space, seed_for(made_seed, 0, Purpose.EMBED))
-        dimension = (embedded or made_space).model().dimension
+        dimension = (embedded or made_space).model().n_parameters
         made_surrogate = surrogates.create(surrogate_for(surrogate, dimension))
         given = {
             "surrogate": made_surrogate,
@@ -180,6 +180,11 @@ class Settings(Rebuilt):
     def resolution(self) -> float:
         """How far apart the user's numbers may be, in model coordinates."""
         return resolution(self.space)
+
+    @cached_property
+    def learner(self) -> Surrogate:
+        """The surrogate, told which coordinates of models are the levels of one category."""
+        return self.surrogate.with_categories(self.search.model().one_hot)
 
     @property
     def sign(self) -> float:
@@ -241,7 +246,7 @@ class Settings(Rebuilt):
 
         embedding = embedding_of(again("embedding", given.get("embedding")))
         embedded = embedding.embedded(made_space, seed_for(rest["seed"], 0, Purpose.EMBED))
-        dimension = (embedded or made_space).model().dimension
+        dimension = (embedded or made_space).model().n_parameters
         for name in DOORS:
             passed = given.get(name)
             if name in ("region", "warp") and isinstance(passed, str) and passed == AUTO:

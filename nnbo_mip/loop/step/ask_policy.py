@@ -216,7 +216,7 @@ class AskPolicy:
             if kept is not None and kept[0] == told and kept[1].equals(sample):
                 return kept[2]
             seed = seed_for(self._settings.seed, told, Purpose.BELIEVE)
-            surrogate = seeded(self._settings.surrogate, seed).converted(
+            surrogate = seeded(self._settings.learner, seed).converted(
                 lambda value: sample.value_inward(value, self._settings.sign)
             )
             belief = learned(surrogate, sample.X, sample.y, sample.noise)
