@@ -38,6 +38,9 @@ PROBLEMS: Mapping[str, Any] = {
     "boosting-wine": "tuning_boosting:data=wine",
 }
 
+STARTS = 8
+"""Sobol points of each run."""
+
 SHIFTED = nm.Space(
     [
         nm.Real("a", 0.0, 1.0),
@@ -66,7 +69,8 @@ def shifted(x: Any) -> float:
     level = "pqrst".index(x["kind"])
     centre = np.array([0.2 + 0.15 * level, 0.8 - 0.12 * level])
     bowl = float(np.square(np.array([x["a"], x["b"]]) - centre).sum())
-    return 4.0 * bowl + 0.02 * (x["n"] - 3 - level) ** 2 + [0.5, 0.2, 0.0, 0.3, 0.6][level]
+    floor = (0.5, 0.2, 0.0, 0.3, 0.6)[level]
+    return 4.0 * bowl + 0.02 * float(x["n"] - 3 - level) ** 2 + floor
 
 
 def additive(x: Any) -> float:
@@ -74,7 +78,8 @@ def additive(x: Any) -> float:
     numbers = np.array([x["a"], x["b"], x["c"]])
     wavy = float(np.square(numbers - 0.3).sum() + 0.3 * (1.0 - np.cos(4.0 * (numbers - 0.3))).sum())
     first, second = "abcd".index(x["first"]), "abcdef".index(x["second"])
-    return wavy + [0.6, 0.0, 0.9, 0.3][first] + [0.8, 0.5, 0.0, 1.0, 0.2, 0.6][second]
+    added = (0.6, 0.0, 0.9, 0.3)[first] + (0.8, 0.5, 0.0, 1.0, 0.2, 0.6)[second]
+    return wavy + added
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -99,9 +104,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def problem_of(name: str, seed: int) -> Problem:
     """Return a problem; the folds of a tuning task are those of the seed."""
     if name == "shifted":
-        return Problem(name, SHIFTED, shifted)
+        return Problem(name, SHIFTED, lambda raw: [shifted(x) for x in SHIFTED.from_numeric(raw)])
     if name == "additive":
-        return Problem(name, ADDITIVE, additive)
+        return Problem(
+            name, ADDITIVE, lambda raw: [additive(x) for x in ADDITIVE.from_numeric(raw)]
+        )
     return nm.problems.create(f"{PROBLEMS[name]},seed={seed}")
 
 
@@ -123,10 +130,17 @@ def run(problem: str, way: str, seed: int, n: int) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", nm.ModelWarning)
         result = nm.optimize(
-            observed, made.space, n, surrogate=family, region=None, maximizer="lbfgs", seed=seed
+            observed,
+            made.space,
+            n,
+            surrogate=family,
+            region=None,
+            maximizer="lbfgs",
+            initial=STARTS,
+            seed=seed,
         )
     seconds = time.process_time() - started - spent
-    return {"best": min(one.y for one in result.observations), "cpu": round(seconds, 2)}
+    return {"best": float(np.nanmin(result.func_vals)), "cpu": round(seconds, 2)}
 
 
 def table(rows: list[dict[str, Any]]) -> str:

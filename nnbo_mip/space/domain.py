@@ -36,6 +36,7 @@ from nnbo_mip.space import propagation, repairing, rows, sampling, storage
 from nnbo_mip.space.exclusion_faces import ExclusionFaces
 from nnbo_mip.space.exclusions import ExclusionBoxes as ExclusionBoxes
 from nnbo_mip.space.grid import Grid as Grid
+from nnbo_mip.space.switches import Switch, checked_switches, switch_rows
 
 ROW_SLACK = 1e-9
 """Rows count as satisfied within ROW_SLACK * (1 + |b|)."""
@@ -61,6 +62,9 @@ class Domain:
         Rows of ``A x <= b``.
     b : (m,) array_like, optional
         Right-hand sides. Rows that nothing satisfies are legal: the set is then empty.
+    switches : sequence of Switch, optional
+        Coordinates that are held at a value unless levels of groups are chosen. Their rows stand
+        in `A` and `b` after the `n_own_rows` that were given.
     exclusions : ExclusionBoxes, optional
         Open boxes without admissible points. They may overlap and reach beyond the box; those
         that exclude nothing, or nothing that another one does not, are left out.
@@ -73,6 +77,8 @@ class Domain:
     A: FloatArray
     b: FloatArray
     exclusions: ExclusionBoxes
+    switches: tuple[Switch, ...]
+    n_own_rows: int
 
     def __init__(
         self,
@@ -83,18 +89,25 @@ class Domain:
         A: npt.ArrayLike | None = None,
         b: npt.ArrayLike | None = None,
         exclusions: ExclusionBoxes | None = None,
+        switches: Sequence[Switch] = (),
     ) -> None:
         low, high = _checked_ends(lower, upper)
         groups = _checked_groups(one_hot, low.size)
         all_grids = _checked_grids(grids, groups, low.size)
         low, high = _ends_on_grids(low, high, all_grids)
-        matrix, right = _checked_rows(A, b, low, high)
+        own, own_right = _checked_rows(A, b, low, high)
+        held = checked_switches(switches, low.size)
+        rows_of_switches, rights = switch_rows(held, low, high, groups)
+        matrix = np.vstack([own, rows_of_switches])
+        right = np.concatenate([own_right, rights])
         object.__setattr__(self, "lower", frozen(low))
         object.__setattr__(self, "upper", frozen(high))
         object.__setattr__(self, "grids", all_grids)
         object.__setattr__(self, "one_hot", groups)
         object.__setattr__(self, "A", frozen(matrix))
         object.__setattr__(self, "b", frozen(right))
+        object.__setattr__(self, "switches", held)
+        object.__setattr__(self, "n_own_rows", own_right.size)
         object.__setattr__(
             self, "exclusions", _checked_exclusions(exclusions, low, high, all_grids)
         )
@@ -125,7 +138,44 @@ class Domain:
         """The same domain without its exclusions."""
         if not len(self.exclusions):
             return self
-        return Domain(self.lower, self.upper, self.grids, self.one_hot, self.A, self.b)
+        return self._with(exclusions=None)
+
+    @cached_property
+    def without_switches(self) -> Domain:
+        """The same domain with its switched coordinates free."""
+        return self._with(switches=()) if self.switches else self
+
+    @property
+    def own_rows(self) -> tuple[FloatArray, FloatArray]:
+        """The rows A (m, d) and b (m,) that were given, those of switches left out."""
+        return self.A[: self.n_own_rows], self.b[: self.n_own_rows]
+
+    def _with(self, **other: Any) -> Domain:
+        A, b = self.own_rows
+        parts: dict[str, Any] = {
+            "lower": self.lower,
+            "upper": self.upper,
+            "grids": self.grids,
+            "one_hot": self.one_hot,
+            "A": A,
+            "b": b,
+            "exclusions": self.exclusions,
+            "switches": self.switches,
+        }
+        return Domain(**{**parts, **other})
+
+    def held(self, points: FloatArray) -> FloatArray:
+        """Return points (n, d) with switched coordinates at their value where they are held."""
+        for switch in self.switches:
+            points = switch.held(points)
+        return points
+
+    def is_held(self, points: FloatArray) -> BoolArray:
+        """Return which coordinates switches hold at which of the points: (n, d)."""
+        off = np.zeros(points.shape, dtype=bool)
+        for switch in self.switches:
+            off[:, list(switch.columns)] |= switch.is_off(points)[:, None]
+        return off
 
     @cached_property
     def row_slack(self) -> FloatArray:
@@ -200,15 +250,7 @@ class Domain:
                 f"the box must have {self.dimension} dimensions; got {low.size}; "
                 "give one pair of ends a coordinate."
             )
-        return Domain(
-            np.maximum(low, self.lower),
-            np.minimum(high, self.upper),
-            self.grids,
-            self.one_hot,
-            self.A,
-            self.b,
-            self.exclusions,
-        )
+        return self._with(lower=np.maximum(low, self.lower), upper=np.minimum(high, self.upper))
 
     def away_from(self, points: npt.ArrayLike, eps: npt.ArrayLike) -> Domain:
         """Return the admissible points no closer than eps to any of some points.
@@ -223,7 +265,7 @@ class Domain:
             are moved outwards to the next float64.
         """
         exclusions = self.exclusions.joined(ExclusionBoxes.around(points, eps, self.dimension))
-        return Domain(self.lower, self.upper, self.grids, self.one_hot, self.A, self.b, exclusions)
+        return self._with(exclusions=exclusions)
 
     @cached_property
     def fingerprint(self) -> str:

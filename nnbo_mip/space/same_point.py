@@ -19,7 +19,7 @@ import math
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.space.abstract import Dimension, NumericDimension
+from nnbo_mip.space.abstract import Dimension, NumericDimension, Scale
 from nnbo_mip.space.space import Space
 
 DIGITS = 1e-6
@@ -43,8 +43,9 @@ def allowed_part(side: Dimension) -> float:
         return 0.0
     if side.scale.is_fixed:
         return 0.0
-    largest = max(abs(side.lower), abs(side.upper))
-    ratio = 1.0 / _log_width(side) if side.log else largest / (side.upper - side.lower)
+    scale = side.scale
+    largest = max(abs(scale.lower), abs(scale.upper))
+    ratio = 1.0 / _log_width(scale) if scale.log else largest / (scale.upper - scale.lower)
     return min(DIGITS + FLOAT32 * ratio, LARGEST_DIFFERENCE)
 
 
@@ -55,12 +56,12 @@ def part_apart(side: NumericDimension, number: float, other: float) -> float:
     if side.scale.is_fixed:
         close = abs(number - other) <= FLOAT32 * max(abs(number), abs(other))
         return 0.0 if close else math.inf
-    if not side.log:
-        return abs(number - other) / (side.upper - side.lower)
+    if not side.scale.log:
+        return abs(number - other) / (side.scale.upper - side.scale.lower)
     if min(number, other) <= 0.0:
         return math.inf
-    return abs(math.log(number) - math.log(other)) / _log_width(side)
+    return abs(math.log(number) - math.log(other)) / _log_width(side.scale)
 
 
-def _log_width(side: NumericDimension) -> float:
-    return math.log1p((side.upper - side.lower) / side.lower)
+def _log_width(scale: Scale) -> float:
+    return math.log1p((scale.upper - scale.lower) / scale.lower)

@@ -2,8 +2,9 @@ r"""Hyper-parameters of largest marginal likelihood: what is searched, and the s
 
 `direct`, or a library, gives the logarithm of the likelihood and its gradient, in the
 logarithms of the free parameters; SciPy's L-BFGS-B climbs it from the given values and from random
-ones. Length-scales of inputs that are tied move as one. Where a parameter has a prior, log p ~ N(center, width^2), the log density of that is added,
-and the climb ends at the most probable logarithms.
+ones. Length-scales of inputs that are tied move as one. Where a parameter has a prior,
+log p ~ N(center, width^2), the log density of that is added, and the climb ends at the most
+probable logarithms.
 
 References
 ----------

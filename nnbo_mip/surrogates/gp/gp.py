@@ -3,9 +3,9 @@
 The likelihood is our own or scikit-learn's (`direct`, `sklearn`), the search is in `fitting`, the
 belief in `belief`.
 
-A category is coded as one input a level, of which one is 1. Two codes differ by |x - x'|^2 = 2 in
-these inputs where their levels differ, so with one length-scale l for all of them they add 2 / l^2 to
-r^2 if the levels differ, and nothing else: an overlap (Hamming) kernel, one parameter a category.
+A category is coded as one input a level, of which one is 1. Where two levels differ, |x - x'|^2 = 2
+in these inputs. With one length-scale l for all of them they add 2 / l^2 to r^2 then, and nothing
+else: an overlap (Hamming) kernel, with one parameter a category.
 
 References
 ----------
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -419,7 +419,7 @@ def check_groups(given: object) -> tuple[tuple[int, ...], ...]:
 
 def check_categories(given: object) -> tuple[tuple[int, ...], ...]:
     """Return disjoint groups of inputs, counted from 0."""
-    rows = list(given) if isinstance(given, tuple | list) else [given]
+    rows: list[Any] = list(given) if isinstance(given, tuple | list) else [given]
     members = [one for row in rows if isinstance(row, tuple | list) for one in row]
     whole = all(isinstance(row, tuple | list) and len(row) for row in rows)
     counted = all(
