@@ -40,7 +40,7 @@ from nnbo_mip.maximizers.base.abstract import Maximizer
 from nnbo_mip.maximizers.base.catalogue import registry as maximizers
 from nnbo_mip.maximizers.proposing import check_chooses
 from nnbo_mip.space.embedded.embedded_space import EmbeddedSpace, SearchSpace
-from nnbo_mip.space.resolution import resolution
+from nnbo_mip.space.same_point import resolution
 from nnbo_mip.space.space import Space
 from nnbo_mip.surrogates.base.abstract import Capability, Surrogate
 from nnbo_mip.surrogates.base.families import registry as surrogates
