@@ -12,8 +12,10 @@ import pytest
 import nnbo_mip as nm
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.lab.peers.sides import coded, decoded, sides_of
+from nnbo_mip.loop.record.region_box import RegionBox
 from nnbo_mip.loop.regions.box import box_of
 from nnbo_mip.loop.regions.regions import Extent
+from nnbo_mip.loop.regions.trust_region import TrustRegion
 from nnbo_mip.loop.settings.defaults import surrogate_for
 from nnbo_mip.loop.settings.settings import Settings
 from nnbo_mip.loop.tables.tables import read_table
@@ -118,6 +120,11 @@ def test_a_region_holds_all_levels_and_what_they_hold() -> None:
     assert box.upper[:3].tolist() == [1.0] * 3
     assert box.upper[3] == pytest.approx(0.8)
     assert box.lower[3] == pytest.approx(-0.85)  # as wide as without the category's length-scales
+    assert box.moving == box.coordinates == 4
+    assert TrustRegion().for_parameters(6).failures == 6
+    assert TrustRegion(failures=2).for_parameters(6).failures == 2
+    assert box.share == pytest.approx(np.prod(0.5 * (box.upper - box.lower)[3:]))
+    assert RegionBox.from_dict(box.to_dict()).share == box.share
     within = domain.restrict(box.lower, box.upper)
     levels = within.sample(50, np.random.default_rng(0))[:, :3].argmax(axis=1)
     assert set(levels) == {0, 1, 2}

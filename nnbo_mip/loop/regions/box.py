@@ -65,7 +65,7 @@ def box_of(extent: Extent, domain: Domain, length_scales: FloatArray | None = No
         within = np.clip(values, domain.lower[columns], domain.upper[columns])
         lower[columns] = np.minimum(lower[columns], within)
         upper[columns] = np.maximum(upper[columns], within)
-    return RegionBox(extent.length, lower, upper)
+    return RegionBox(extent.length, lower, upper, domain.one_hot)
 
 
 def _weights(length_scales: FloatArray, domain: Domain) -> FloatArray:

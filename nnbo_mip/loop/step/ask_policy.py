@@ -180,8 +180,10 @@ class AskPolicy:
         signs = self._settings.sign
         values = [np.nan if one.y is None else signs * one.y for one in told]
         chosen = [one.suggestion is not None and not one.suggestion.is_initial for one in told]
-        Z = np.array([one.z for one in told]).reshape(len(told), self._search.model().dimension)
-        return self._settings.region.extent(Z, np.array(values), np.array(chosen, dtype=np.bool_))
+        domain = self._search.model()
+        Z = np.array([one.z for one in told]).reshape(len(told), domain.dimension)
+        rule = self._settings.region.for_parameters(domain.n_parameters)
+        return rule.extent(Z, np.array(values), np.array(chosen, dtype=np.bool_))
 
     def _given(
         self, state: State, stage: Stage, sample: TrainingSet, starts: int, extent: Extent | None
