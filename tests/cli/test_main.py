@@ -372,12 +372,15 @@ REAL = "must have name, lower and upper and may have log, step, when and default
 @pytest.mark.parametrize(
     ("entry", "part"),
     [
-        ({"kind": "complex"}, "kind of dimension 1 must be one of real, integer, ordinal, categorical"),
+        ({"kind": "complex"}, "dimension 1 must be one of real, integer, ordinal, categorical"),
         ({"name": "a"}, f"{REAL} no lower and upper; add lower and upper"),
         ({"lower": 0, "upper": 1}, f"{REAL} no name; add name"),
         ({"name": "a", "lowr": 0, "upper": 1}, f"{REAL} no lower and the unknown lowr; add lower"),
         ({"name": "a", "lower": 0, "upper": 1, "unit": "m"}, f"{REAL} the unknown unit; remove"),
-        ({"name": "a", "kind": "categorical"}, "must have name and levels and may have when and default; got no levels"),
+        (
+            {"name": "a", "kind": "categorical"},
+            "must have name and levels and may have when and default; got no levels",
+        ),
         ({"name": "a", "lower": "zero", "upper": 1}, "lower of 'a' must be a real number"),
         ({"name": "a", "lower": 3, "upper": 1}, "lower must be <= upper"),
         ({"name": "a", "lower": None, "upper": 1}, "got None; give a number"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +65,25 @@ def test_a_run_leaves_inactive_values_out_and_resumes(tmp_path: Path) -> None:
     opened = nm.BayesianOptimizer.open(path)
     assert opened.space == SPACE
     assert [one.x for one in opened.history] == points
+
+
+def test_a_run_of_a_release_without_the_option_takes_the_same_surrogate(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    bo = nm.BayesianOptimizer(SPACE, seed=0, surrogate="gp", journal=path)
+    bo.tell(bo.ask().x, 1.0)
+    del bo
+    with closing(sqlite3.connect(path)) as connection:
+        (text,) = connection.execute("SELECT value FROM meta WHERE key = 'settings'").fetchone()
+        settings = json.loads(text)
+        assert settings["options"]["surrogate"].pop("categories") is None
+        connection.execute(
+            "UPDATE meta SET value = ? WHERE key = 'settings'", (json.dumps(settings),)
+        )
+        connection.commit()
+    opened = nm.BayesianOptimizer.open(path, surrogate="gp")
+    assert opened.settings.learner.categories == ((0, 1, 2),)  # type: ignore[attr-defined]
+    with pytest.raises(InputError, match="the surrogate of this run is"):
+        nm.BayesianOptimizer.open(path, surrogate="gp:nu=1.5")
 
 
 def test_a_finite_space_ends_when_every_distinct_point_is_known() -> None:
