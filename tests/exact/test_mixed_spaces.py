@@ -82,7 +82,7 @@ def test_no_random_point_is_beyond_the_bound(seed: int) -> None:
     assert proposal.status == "optimal"
     assert proposal.x is not None
     assert domain.admissible(proposal.x[None])[0]
-    assert np.allclose(domain.held(proposal.x[None]), proposal.x[None], atol=1e-8)
+    assert np.array_equal(domain.held(proposal.x[None]), proposal.x[None])
     attack = domain.sample(20_000, np.random.default_rng(seed))
     near = np.clip(
         proposal.x + 0.02 * np.random.default_rng(1).standard_normal((2000, domain.dimension)),
@@ -107,4 +107,6 @@ def test_a_network_is_certified_and_checked_over_conditions() -> None:
         result = nm.certify(network, domain, method=method, time_limit=200)
         assert result.status == "optimal"
         assert best <= result.bound
+        assert isinstance(result.x, np.ndarray)
+        assert np.array_equal(domain.held(result.x[None]), result.x[None])
         assert result.certificate.check(network).verdict == "confirmed"
