@@ -139,8 +139,11 @@ def condition_of(dimension: Dimension) -> None:
                 f"{default!r} without one; drop it, or say when."
             )
         return
-    pairs = given.items() if isinstance(given, Mapping) else given
-    if not isinstance(given, Mapping | tuple) or not given:
+    pairs = tuple(given.items()) if isinstance(given, Mapping) else given
+    is_canonical = isinstance(pairs, tuple) and all(
+        isinstance(pair, tuple) and len(pair) == 2 for pair in pairs
+    )
+    if not is_canonical or not pairs:
         raise InputError(
             f"when of {name!r} must map the name of a category to a level, or to levels; got "
             f"{given!r}; write {{'optimizer': 'sgd'}}, say."

@@ -63,6 +63,8 @@ class Conditions:
 
     def filled(self, point: Mapping[str, Any]) -> dict[str, Any]:
         """Return a point with every inactive dimension at its default, whatever it had."""
+        if not self.needs:
+            return dict(point)
         held = {
             name: self.dimensions[name].default
             for name in self.needs
@@ -72,6 +74,8 @@ class Conditions:
 
     def stripped(self, point: Mapping[str, Any]) -> dict[str, Any]:
         """Return a point without its inactive dimensions."""
+        if not self.needs:
+            return dict(point)
         return {name: value for name, value in point.items() if self.is_active(name, point)}
 
     def switches(self, blocks: Sequence[tuple[Dimension, slice]], model: bool) -> list[Switch]:

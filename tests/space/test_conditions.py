@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -170,6 +171,7 @@ def test_spaces_and_domains_survive_dicts() -> None:
     with pytest.raises(FileFormatError, match="switches must name coordinates"):
         Domain.from_dict(data)
     assert eval(repr(DIMENSIONS[2])) == DIMENSIONS[2]
+    assert replace(DIMENSIONS[2], lower=1e-5).when == DIMENSIONS[2].when
 
 
 def test_defaults_are_in_the_middle_unless_given() -> None:
@@ -192,6 +194,7 @@ C = Categorical("c", ["a", "b"])
         (lambda: [C, Real("x", 0, 1, when={"c": []})], "at least one level; got none"),
         (lambda: [C, Real("x", 0, 1, when={})], "must map the name of a category"),
         (lambda: [C, Real("x", 0, 1, when="c")], "must map the name of a category"),
+        (lambda: [C, Real("x", 0, 1, when=("c", "a"))], "must map the name of a category"),
         (lambda: [C, Real("x", 0, 1, when={1: "a"})], "must name categories; got 1"),
         (
             lambda: [C, Real("x", 0, 1, when={"c": "a"}, default=2)],
