@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from nnbo_mip.space.dimensions import Integer as Integer
     from nnbo_mip.space.dimensions import Real as Real
     from nnbo_mip.space.domain import Domain as Domain
+    from nnbo_mip.space.ordinal import Ordinal as Ordinal
     from nnbo_mip.space.space import Space as Space
 
 # Where each public name lives; imported when it is first asked for.
@@ -63,6 +64,7 @@ _HOMES = {
     "Space": "nnbo_mip.space.space",
     "Real": "nnbo_mip.space.dimensions",
     "Integer": "nnbo_mip.space.dimensions",
+    "Ordinal": "nnbo_mip.space.ordinal",
     "Categorical": "nnbo_mip.space.dimensions",
     "LinearConstraint": "nnbo_mip.space.constraints",
     "Domain": "nnbo_mip.space.domain",

@@ -6,10 +6,12 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from nnbo_mip.cli.app import app
+from nnbo_mip.cli.space_file import read_space
 
 GUIDE = Path(__file__).parents[1] / "docs" / "guide"
 
@@ -30,6 +32,19 @@ def test_surrogates() -> None:
     names = _run("surrogates.md")
     assert (names["std"] >= 0.0).all()
     assert "mean" in names["net"].output_names
+
+
+def test_spaces(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    names = _run("spaces.md")
+    shown = capsys.readouterr().out
+    assert "(1, 8)" in shown
+    assert all(("momentum" in line) == ("'sgd'" in line) for line in shown.splitlines()[:3])
+    text = (GUIDE / "spaces.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```toml\n(.*?)```", text, flags=re.DOTALL)
+    (tmp_path / "space.toml").write_text(block)
+    space = read_space(tmp_path / "space.toml")
+    assert space.model().admissible(space.model().sample(20, np.random.default_rng(0))).all()
+    assert names["small"].constraints
 
 
 def test_acquisitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

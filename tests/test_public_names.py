@@ -33,6 +33,7 @@ PUBLIC = [
     "NnboWarning",
     "Observation",
     "OptimizeResult",
+    "Ordinal",
     "Progress",
     "Proposal",
     "Real",

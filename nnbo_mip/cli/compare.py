@@ -118,7 +118,7 @@ def compare(
         with shown_stages() as stages, _no_warnings_beside_the_table():
             stages.begin(f"{family} learns from {seen.source}")
             started = time.perf_counter()
-            belief = learner.fit(seen.X, seen.y)
+            belief = learner.with_categories(domain.one_hot).fit(seen.X, seen.y)
             fit_seconds = time.perf_counter() - started
             table = run(
                 belief,

@@ -149,7 +149,7 @@ def _turned(y: FloatArray, direction: Direction) -> FloatArray:
 
 def surrogate_of(spec: str | None, space: Space, seed: int) -> Surrogate:
     """Return the surrogate that a run would take; its seed is this one, unless it names one."""
-    made = surrogates.create(surrogate_for(spec, space.model().dimension))
+    made = surrogates.create(surrogate_for(spec, space.model().n_parameters))
     return _seeded(made, surrogates, spec, seed)
 
 

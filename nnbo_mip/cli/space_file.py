@@ -1,9 +1,9 @@
 """Files that describe a space, in TOML or JSON.
 
 Both hold ``dimensions``, a list of tables with kind, name and the arguments of `Real`,
-`Integer` or `Categorical`, and ``constraints``, a list of tables with ``coefficients`` (name
-to number), ``sense`` and ``bound``; a level of a category is named ``"name=level"``. JSON may
-also be what ``Space.to_dict`` gives.
+`Integer`, `Ordinal` or `Categorical`, and ``constraints``, a list of tables with ``coefficients``
+(name to number), ``sense`` and ``bound``; a level of a category is named ``"name=level"``. JSON
+may also be what ``Space.to_dict`` gives.
 """
 
 from __future__ import annotations
@@ -21,14 +21,16 @@ from nnbo_mip.space.abstract import Dimension
 from nnbo_mip.space.constraints import LinearConstraint, Term
 from nnbo_mip.space.dimensions import Categorical, Integer, Real
 from nnbo_mip.space.domain import Domain
+from nnbo_mip.space.ordinal import Ordinal
 from nnbo_mip.space.space import Space
 from nnbo_mip.space.storage import DOMAIN_FORMAT, SPACE_FORMAT
 
 MAX_BYTES = 16 << 20
 ENDINGS = (".toml", ".json")
-KINDS: dict[str, type[Real | Integer | Categorical]] = {
+KINDS: dict[str, type[Real | Integer | Ordinal | Categorical]] = {
     "real": Real,
     "integer": Integer,
+    "ordinal": Ordinal,
     "categorical": Categorical,
 }
 CONSTRAINT_KEYS = ("coefficients", "sense", "bound")

@@ -12,7 +12,7 @@ from nnbo_mip.drawing.landscape import Landscape, Side
 from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.maximizers.comparison import Comparison
 from nnbo_mip.space.abstract import Dimension
-from nnbo_mip.space.dimensions import Categorical, Integer, Real
+from nnbo_mip.space.dimensions import Integer, Real
 from nnbo_mip.space.space import Space
 
 POINTS_OF_ONE_SIDE = 1201
@@ -38,7 +38,9 @@ def landscape_of(
     observed : (n, k) array
         Points that the belief was fitted to, in model coordinates.
     """
-    if len(space.dimensions) > 2 or any(isinstance(d, Categorical) for d in space.dimensions):
+    if len(space.dimensions) > 2 or not all(
+        isinstance(d, Real | Integer) for d in space.dimensions
+    ):
         return None
     grid = _Grid(target, space)
     points = [None if row.proposal is None else row.proposal.x for row in comparison]

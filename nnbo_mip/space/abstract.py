@@ -37,12 +37,20 @@ class Scale:
         Whether model coordinates are logarithmic.
     grid : Grid or None
         Admissible values in the user's units, with these ends.
+    by_rank : bool
+        Whether model coordinates are those of the values' numbers, equally far apart.
     """
 
     lower: float
     upper: float
     log: bool
     grid: Grid | None
+    by_rank: bool = False
+
+    @property
+    def is_affine(self) -> bool:
+        """Whether ``x = centre + half_width * z``, as rows need it."""
+        return not (self.log or self.by_rank)
 
     @property
     def is_fixed(self) -> bool:
@@ -55,7 +63,7 @@ class Scale:
         if self.grid is None or self.is_fixed:
             return None
         count = self.grid.count
-        if not self.log:
+        if self.by_rank or (not self.log and self.grid.listed_values is None):
             return Grid.uniform(-1.0, 2.0 / (count - 1), count, 1.0)
         return Grid.listed(self._by_formula(self.grid.value(np.arange(count))))
 
@@ -102,6 +110,11 @@ class Dimension(ABC):
     """One named dimension: a block of `width` raw coordinates and as many model ones."""
 
     name: str
+    when: Any
+    """Canonical `When`, None where the dimension is always there."""
+
+    default: Any
+    """What a conditional dimension counts as where it is not."""
 
     @property
     @abstractmethod
@@ -119,6 +132,10 @@ class Dimension(ABC):
     @abstractmethod
     def checked(self, value: Any) -> Any:
         """Return the user's value in its canonical form; refuse values outside."""
+
+    @abstractmethod
+    def middle(self) -> Any:
+        """Return the user's value in the middle, the first one where there is none."""
 
     @abstractmethod
     def clipped(self, value: Any) -> Any:
@@ -144,10 +161,6 @@ class Dimension(ABC):
 class NumericDimension(Dimension):
     """What `Real` and `Integer` share: one coordinate with a `Scale`."""
 
-    lower: float
-    upper: float
-    log: bool
-
     @property
     def width(self) -> int:
         """One."""
@@ -157,6 +170,10 @@ class NumericDimension(Dimension):
     @abstractmethod
     def scale(self) -> Scale:
         """The map between the user's units and model coordinates."""
+
+    def middle(self) -> Any:
+        """Return the user's value in the middle of model coordinates."""
+        return self.values(self.scale.to_raw(np.zeros(1))[:, None])[0]
 
     def ends(self, model: bool) -> tuple[float, float]:
         """Return the ends in the user's units, or -1 and 1 (0 and 0 when they are equal)."""
@@ -194,10 +211,10 @@ class NumericDimension(Dimension):
     def _nearest(self, number: float) -> float:
         return float(self._rounded(np.array(number)))
 
-    def _refuse_outside(self, number: float) -> None:
+    def _refuse_outside(self, number: float, lower: float, upper: float) -> None:
         if not self.scale.lower <= number <= self.scale.upper:
             raise InputError(
-                f"{self.name!r} must lie in [{self.lower}, {self.upper}]; got {number}; "
+                f"{self.name!r} must lie in [{lower}, {upper}]; got {number}; "
                 "change it, or use space.clip."
             )
 

@@ -24,8 +24,9 @@ from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.checks import as_finite
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.space.abstract import Dimension, NumericDimension
-from nnbo_mip.space.dimensions import Categorical, Level
+from nnbo_mip.space.dimensions import Categorical
 from nnbo_mip.space.domain import ROW_SLACK
+from nnbo_mip.space.levels import Level
 
 Term: TypeAlias = str | tuple[str, Level]
 Sense: TypeAlias = Literal["<=", ">=", "=="]
@@ -133,7 +134,7 @@ def model_rows(
     """Rewrite raw rows in model coordinates; see the module docstring."""
     centre, half_width = [], []
     for dimension in dimensions:
-        # No row has a coefficient at a logarithmic dimension, so its entry is never used.
+        # No row has a coefficient at one that is not affine, so its entry is never used.
         affine = dimension.scale.affine() if isinstance(dimension, NumericDimension) else (0.0, 1.0)
         centre += [affine[0]] * dimension.width
         half_width += [affine[1]] * dimension.width
@@ -166,8 +167,10 @@ def _columns(dimensions: Sequence[Dimension]) -> dict[Term, int | str]:
             columns[name] = f"it is categorical: name a level, as in ({name!r}, level)"
             for offset, level in enumerate(dimension.levels):
                 columns[name, level] = start + offset
-        elif isinstance(dimension, NumericDimension) and dimension.log:
+        elif isinstance(dimension, NumericDimension) and not dimension.scale.is_affine:
             columns[name] = "it is logarithmic: leave log out, or constrain other dimensions"
+            if dimension.scale.by_rank:
+                columns[name] = "models see its ranks: say log=False where levels are numbers"
         else:
             columns[name] = start
         start += dimension.width

@@ -1,4 +1,4 @@
-"""The dimensions a user names: `Real`, `Integer`, `Categorical`.
+"""The dimensions a user names: `Real`, `Integer`, `Categorical`; `Ordinal` has its own module.
 
 Each knows its coordinates twice: raw (what a network reads: numbers as they are,
 categories one-hot) and model (`scale`), and turns a user's values into either and back.
@@ -9,24 +9,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray, IntArray
-from nnbo_mip.core.checks import as_finite, as_whole, unwrapped
+from nnbo_mip.core.checks import as_finite, as_whole
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.space.abstract import Dimension, NumericDimension, Scale, check_name, check_order
 from nnbo_mip.space.grid import Grid
-
-Level: TypeAlias = str | int | float | bool
-"""What a category may be: anything that JSON restores as the same object."""
+from nnbo_mip.space.levels import (
+    STEP_TOLERANCE,
+    Level,
+    When,
+    WhenGiven,
+    as_levels,
+    condition_of,
+    level_position,
+    shown_condition,
+)
 
 MAX_LOG_VALUES = 100_000
 """Logarithmic grids are listed in memory, so their length is limited."""
-
-STEP_TOLERANCE = 1e-6
-"""How far, in steps, a real value may lie from a grid value and still be meant as it."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,6 +47,10 @@ class Real(NumericDimension):
         Whether model coordinates are logarithmic; needs ``lower > 0``.
     step : float, optional
         If given, the admissible values are ``lower + k * step``, with `upper` among them.
+    when : mapping, optional
+        Name of a category to a level, or levels, where the dimension is there: see `conditions`.
+    default : float, optional
+        What it counts as where it is not; left out, the middle.
     """
 
     name: str
@@ -50,6 +58,8 @@ class Real(NumericDimension):
     upper: float
     log: bool = False
     step: float | None = None
+    when: WhenGiven | When | None = None
+    default: Any = None
 
     def __post_init__(self) -> None:
         check_name(self.name)
@@ -72,6 +82,7 @@ class Real(NumericDimension):
                     f"ends are {below} and {below + step}."
                 )
         _check_log_count(self.name, self.scale)
+        condition_of(self)
 
     @cached_property
     def scale(self) -> Scale:
@@ -88,7 +99,7 @@ class Real(NumericDimension):
         nearest = self._nearest(number)
         if self.step is not None and abs(nearest - number) <= STEP_TOLERANCE * self.step:
             return nearest
-        self._refuse_outside(number)
+        self._refuse_outside(number, self.lower, self.upper)
         if nearest != number:
             raise InputError(
                 f"{self.name!r} must be a value of its grid ({self.lower} + k * {self.step}); "
@@ -107,7 +118,8 @@ class Real(NumericDimension):
     def __repr__(self) -> str:
         step = "" if self.step is None else f", step={self.step!r}"
         log = ", log=True" if self.log else ""
-        return f"Real({self.name!r}, {self.lower!r}, {self.upper!r}{log}{step})"
+        condition = shown_condition(self)
+        return f"Real({self.name!r}, {self.lower!r}, {self.upper!r}{log}{step}{condition})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -125,6 +137,10 @@ class Integer(NumericDimension):
     log : bool
         Whether model coordinates are logarithmic; needs ``lower > 0`` and at most 100 000
         values.
+    when : mapping, optional
+        Name of a category to a level, or levels, where the dimension is there: see `conditions`.
+    default : int, optional
+        What it counts as where it is not; left out, the middle.
     """
 
     name: str
@@ -132,6 +148,8 @@ class Integer(NumericDimension):
     upper: int
     step: int = 1
     log: bool = False
+    when: WhenGiven | When | None = None
+    default: Any = None
 
     def __post_init__(self) -> None:
         check_name(self.name)
@@ -153,6 +171,7 @@ class Integer(NumericDimension):
                 f"and {floor + self.step}."
             )
         _check_log_count(self.name, self.scale)
+        condition_of(self)
 
     @cached_property
     def scale(self) -> Scale:
@@ -164,7 +183,7 @@ class Integer(NumericDimension):
     def checked(self, value: Any) -> int:
         """Return an int of the dimension; 3.0 counts as 3, 3.1 is refused."""
         number = as_whole(value, repr(self.name))
-        self._refuse_outside(number)
+        self._refuse_outside(number, self.lower, self.upper)
         if (number - self.lower) % self.step:
             raise InputError(
                 f"{self.name!r} must be {self.lower} + k * {self.step}; got {number}; "
@@ -183,7 +202,8 @@ class Integer(NumericDimension):
     def __repr__(self) -> str:
         step = "" if self.step == 1 else f", step={self.step}"
         log = ", log=True" if self.log else ""
-        return f"Integer({self.name!r}, {self.lower}, {self.upper}{step}{log})"
+        condition = shown_condition(self)
+        return f"Integer({self.name!r}, {self.lower}, {self.upper}{step}{log}{condition})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -196,38 +216,21 @@ class Categorical(Dimension):
         Unique in its space.
     levels : sequence of str, int, float or bool
         Distinct levels, at least one; they come back as given.
+    when : mapping, optional
+        Name of a category to a level, or levels, where the dimension is there: see `conditions`.
+    default : a level, optional
+        What it counts as where it is not; left out, the first one.
     """
 
     name: str
     levels: Sequence[Level]
+    when: WhenGiven | When | None = None
+    default: Any = None
 
     def __post_init__(self) -> None:
         check_name(self.name)
-        if isinstance(self.levels, str) or not isinstance(self.levels, Sequence | np.ndarray):
-            raise InputError(
-                f"levels of {self.name!r} must be a sequence; got {self.levels!r}; pass a list."
-            )
-        levels = tuple(unwrapped(level) for level in self.levels)
-        object.__setattr__(self, "levels", levels)
-        if not levels:
-            raise InputError(
-                f"{self.name!r} must have at least one level; got none; list its levels."
-            )
-        for position, level in enumerate(levels):
-            if not isinstance(level, str | int | float) or level != level:
-                raise InputError(
-                    f"levels of {self.name!r} must be strings, numbers or booleans; got {level!r}; "
-                    "use a string and look your object up by it."
-                )
-            if isinstance(level, float) and not np.isfinite(level):
-                raise InputError(
-                    f"levels of {self.name!r} must be finite; got {level!r}; use a string."
-                )
-            if level in levels[:position]:
-                raise InputError(
-                    f"levels of {self.name!r} must be distinct; got {level!r} more than once "
-                    "(1, 1.0 and True are equal); drop or rename it."
-                )
+        object.__setattr__(self, "levels", as_levels(self.name, self.levels))
+        condition_of(self)
 
     @property
     def width(self) -> int:
@@ -245,6 +248,10 @@ class Categorical(Dimension):
     def checked(self, value: Any) -> Level:
         """Return the level that equals the value."""
         return self.levels[self._position(value)]
+
+    def middle(self) -> Level:
+        """Return the first level."""
+        return self.levels[0]
 
     def clipped(self, value: Any) -> Level:
         """Return the level that equals the value; there is no nearest one to anything else."""
@@ -272,17 +279,10 @@ class Categorical(Dimension):
         return code
 
     def _position(self, value: Any) -> int:
-        plain = unwrapped(value)
-        for position, level in enumerate(self.levels):
-            # True == 1 in Python, but a flag given for a number is a mistake.
-            if isinstance(level, bool) == isinstance(plain, bool) and level == plain:
-                return position
-        raise InputError(
-            f"{self.name!r} must be one of {list(self.levels)}; got {value!r}; pick a level."
-        )
+        return level_position(self.name, self.levels, value)
 
     def __repr__(self) -> str:
-        return f"Categorical({self.name!r}, {list(self.levels)!r})"
+        return f"Categorical({self.name!r}, {list(self.levels)!r}{shown_condition(self)})"
 
 
 def _check_log_count(name: str, scale: Scale) -> None:

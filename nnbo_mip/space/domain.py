@@ -37,6 +37,7 @@ from nnbo_mip.space.discrete import discrete
 from nnbo_mip.space.exclusion_faces import ExclusionFaces
 from nnbo_mip.space.exclusions import ExclusionBoxes as ExclusionBoxes
 from nnbo_mip.space.grid import Grid as Grid
+from nnbo_mip.space.switches import Switch, checked_switches, switch_rows
 
 ROW_SLACK = 1e-9
 """Rows count as satisfied within ROW_SLACK * (1 + |b|)."""
@@ -60,6 +61,9 @@ class Domain:
         Rows of ``A x <= b``.
     b : (m,) array_like, optional
         Right-hand sides. Rows that nothing satisfies are legal: the set is then empty.
+    switches : sequence of Switch, optional
+        Coordinates that are held at a value unless levels of groups are chosen. Their rows stand
+        in `A` and `b` after the `n_own_rows` that were given.
     exclusions : ExclusionBoxes, optional
         Open boxes without admissible points. They may overlap and reach beyond the box; those
         that exclude nothing, or nothing that another one does not, are left out.
@@ -72,6 +76,8 @@ class Domain:
     A: FloatArray
     b: FloatArray
     exclusions: ExclusionBoxes
+    switches: tuple[Switch, ...]
+    n_own_rows: int
 
     def __init__(
         self,
@@ -82,6 +88,7 @@ class Domain:
         A: npt.ArrayLike | None = None,
         b: npt.ArrayLike | None = None,
         exclusions: ExclusionBoxes | None = None,
+        switches: Sequence[Switch] = (),
     ) -> None:
         low, high = _checked_ends(lower, upper)
         groups: tuple[tuple[int, ...], ...] = ()
@@ -91,12 +98,18 @@ class Domain:
         matrix, right = np.empty((0, low.size)), np.empty(0)
         if A is not None or b is not None:
             matrix, right = rows.checked(A, b, low, high)
+        n_own, held = right.size, checked_switches(switches, low.size) if switches else ()
+        if held:
+            more, rights = switch_rows(held, low, high, groups)
+            matrix, right = np.vstack([matrix, more]), np.concatenate([right, rights])
         object.__setattr__(self, "lower", frozen(low))
         object.__setattr__(self, "upper", frozen(high))
         object.__setattr__(self, "grids", all_grids)
         object.__setattr__(self, "one_hot", groups)
         object.__setattr__(self, "A", frozen(matrix))
         object.__setattr__(self, "b", frozen(right))
+        object.__setattr__(self, "switches", held)
+        object.__setattr__(self, "n_own_rows", n_own)
         object.__setattr__(
             self, "exclusions", _checked_exclusions(exclusions, low, high, all_grids)
         )
@@ -105,6 +118,11 @@ class Domain:
     def dimension(self) -> int:
         """d, the number of coordinates."""
         return int(self.lower.size)
+
+    @property
+    def n_parameters(self) -> int:
+        """Coordinates, those of a one-hot group counted once: what a user calls a parameter."""
+        return self.dimension - sum(len(group) - 1 for group in self.one_hot)
 
     @property
     def is_box(self) -> bool:
@@ -125,7 +143,44 @@ class Domain:
         """The same domain without its exclusions."""
         if not len(self.exclusions):
             return self
-        return self._within(self.lower, self.upper, None)
+        return self._with(exclusions=None)
+
+    @cached_property
+    def without_switches(self) -> Domain:
+        """The same domain with its switched coordinates free."""
+        return self._with(switches=()) if self.switches else self
+
+    @property
+    def own_rows(self) -> tuple[FloatArray, FloatArray]:
+        """The rows A (m, d) and b (m,) that were given, those of switches left out."""
+        return self.A[: self.n_own_rows], self.b[: self.n_own_rows]
+
+    def _with(self, **other: Any) -> Domain:
+        A, b = self.own_rows if self.n_own_rows else (None, None)
+        parts: dict[str, Any] = {
+            "lower": self.lower,
+            "upper": self.upper,
+            "grids": self.grids,
+            "one_hot": self.one_hot,
+            "A": A,
+            "b": b,
+            "exclusions": self.exclusions,
+            "switches": self.switches,
+        }
+        return Domain(**{**parts, **other})
+
+    def held(self, points: FloatArray) -> FloatArray:
+        """Return points (n, d) with switched coordinates at their value where they are held."""
+        for switch in self.switches:
+            points = switch.held(points)
+        return points
+
+    def is_held(self, points: FloatArray) -> BoolArray:
+        """Return which coordinates switches hold at which of the points: (n, d)."""
+        off = np.zeros(points.shape, dtype=bool)
+        for switch in self.switches:
+            off[:, list(switch.columns)] |= switch.is_off(points)[:, None]
+        return off
 
     @cached_property
     def row_slack(self) -> FloatArray:
@@ -219,8 +274,7 @@ class Domain:
                 f"the box must have {self.dimension} dimensions; got {low.size}; "
                 "give one pair of ends a coordinate."
             )
-        ends = np.maximum(low, self.lower), np.minimum(high, self.upper)
-        return self._within(*ends, self.exclusions)
+        return self._with(lower=np.maximum(low, self.lower), upper=np.minimum(high, self.upper))
 
     def away_from(self, points: npt.ArrayLike, eps: npt.ArrayLike) -> Domain:
         """Return the admissible points no closer than eps to any of some points.
@@ -235,13 +289,7 @@ class Domain:
             are moved outwards to the next float64.
         """
         exclusions = self.exclusions.joined(ExclusionBoxes.around(points, eps, self.dimension))
-        return self._within(self.lower, self.upper, exclusions)
-
-    def _within(
-        self, lower: FloatArray, upper: FloatArray, exclusions: ExclusionBoxes | None
-    ) -> Domain:
-        A, b = (self.A, self.b) if self.b.size else (None, None)
-        return Domain(lower, upper, self.grids, self.one_hot, A, b, exclusions)
+        return self._with(exclusions=exclusions)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 from nnbo_mip.core.arrays import FloatArray, as_floats, as_points
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.space.abstract import Dimension
+from nnbo_mip.space.conditions import Conditions
 from nnbo_mip.space.dimensions import Real
 from nnbo_mip.space.domain import Domain
 
@@ -115,8 +116,13 @@ def read_array(x: object, dimension: int) -> tuple[list[Sequence[Any]], bool]:
     return list(as_points(array, dimension).T), array.ndim == 1 and array.size > 0
 
 
-def read_dicts(x: object, names: tuple[str, ...]) -> tuple[list[Sequence[Any]], bool]:
-    """Return the columns of a dict or of a sequence of dicts, and whether it was one dict."""
+def read_dicts(
+    x: object, names: tuple[str, ...], conditions: Conditions
+) -> tuple[list[Sequence[Any]], bool]:
+    """Return the columns of a dict or of a sequence of dicts, and whether it was one dict.
+
+    Inactive dimensions have their default, whether they are given or not.
+    """
     single = isinstance(x, Mapping)
     points = [x] if single else x
     if not isinstance(points, Sequence | np.ndarray) or isinstance(points, str):
@@ -124,7 +130,7 @@ def read_dicts(x: object, names: tuple[str, ...]) -> tuple[list[Sequence[Any]], 
             f"x must be a dict with the keys {list(names)}, or a sequence of them; got {x!r}; "
             "name the values."
         )
-    rows = [_row(point, names) for point in points]
+    rows = [_row(point, names, conditions) for point in points]
     return [[row[j] for row in rows] for j in range(len(names))], single
 
 
@@ -134,13 +140,18 @@ def write_array(columns: list[list[Any]], single: bool) -> Any:
     return array[0] if single else array
 
 
-def write_dicts(columns: list[list[Any]], names: tuple[str, ...], single: bool) -> Any:
-    """Return the dict or the list of dicts with these columns."""
-    points = [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
+def write_dicts(
+    columns: list[list[Any]], names: tuple[str, ...], conditions: Conditions, single: bool
+) -> Any:
+    """Return the dict or the list of dicts with these columns, inactive dimensions left out."""
+    points = [
+        conditions.stripped(dict(zip(names, values, strict=True)))
+        for values in zip(*columns, strict=True)
+    ]
     return points[0] if single else points
 
 
-def _row(point: object, names: tuple[str, ...]) -> list[Any]:
+def _row(point: object, names: tuple[str, ...], conditions: Conditions) -> list[Any]:
     """Return the values of one dict in the order of the names."""
     if not isinstance(point, Mapping):
         raise InputError(
@@ -153,6 +164,7 @@ def _row(point: object, names: tuple[str, ...]) -> list[Any]:
         raise InputError(
             f"x must be a dict with the keys {list(names)}; got {unknown[0]!r} as well; {hint}"
         )
+    point = conditions.filled(point)
     missing = [name for name in names if name not in point]
     if missing:
         raise InputError(

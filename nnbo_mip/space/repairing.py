@@ -67,7 +67,7 @@ def repair_without_exclusions(domain: Domain, target: FloatArray) -> FloatArray 
 
 
 def round_to_domain(domain: Domain, x: FloatArray) -> FloatArray:
-    """Clip to the box, round to the grids, keep one of each one-hot group: (d,).
+    """Clip to the box, round to the grids, keep one of each one-hot group, hold: (d,).
 
     The result is admissible but for the rows (and for groups no member of which can be on).
     """
@@ -82,7 +82,8 @@ def round_to_domain(domain: Domain, x: FloatArray) -> FloatArray:
         rounded[members] = 0.0
         if candidates.size:
             rounded[candidates[np.argmax(x[candidates])]] = 1.0
-    return rounded
+    held: FloatArray = domain.held(rounded[None, :])[0]
+    return held
 
 
 def corrected(domain: Domain, rows: RowSystem, x: FloatArray) -> FloatArray:

@@ -5,7 +5,9 @@ any), grids and groups by counting. Without rows, coordinates are independent. W
 points of the tightened box are drawn and kept if admissible, which is exactly uniform;
 where too few are kept, or equalities leave no volume, random walks take over (`walk`),
 uniform in the limit. Points in exclusions are drawn again; where exclusions leave too little of a
-domain without equalities for that, what they leave is cut into boxes (`exclusion_free`).
+domain without equalities for that, what they leave is cut into boxes (`exclusion_free`). Switched
+coordinates are drawn as if they were free, and then held where they are (`switches`): levels are
+equally likely, whatever hangs on them.
 
 Who has little time passes `stop`, which is asked between batches and between steps of the walks.
 Points are the same as without it until it answers that time is up.
@@ -66,6 +68,32 @@ def sample(domain: Domain, n: int, rng: np.random.Generator, stop: Stop = never)
     lower, upper, feasible = domain.tighten(domain.lower, domain.upper)
     if not feasible:
         raise _empty("no point satisfies")
+    if domain.switches:
+        return _sample_switched(domain, n, rng, stop)
+    return _sample_plain(domain, lower, upper, n, rng, stop)
+
+
+def _sample_switched(domain: Domain, n: int, rng: np.random.Generator, stop: Stop) -> FloatArray:
+    """Sample as if nothing were held, then hold what is."""
+    free = domain.without_switches
+    kept = _outside(domain, lambda count: domain.held(sample(free, count, rng, stop)), n, stop)
+    if _are_enough(kept, n, stop):
+        return kept
+    # Of what is left of a finite space, say, hardly any point may come about like that.
+    lower, upper, _ = domain.tighten(domain.lower, domain.upper)
+    others = _sample_plain(domain, lower, upper, n - len(kept), rng, stop)
+    return np.concatenate([kept, others])
+
+
+def _sample_plain(
+    domain: Domain,
+    lower: FloatArray,
+    upper: FloatArray,
+    n: int,
+    rng: np.random.Generator,
+    stop: Stop,
+) -> FloatArray:
+    """Sample a domain whose box has been tightened, by its rows alone."""
     if len(domain.exclusions):
         return _sample_past_exclusions(domain, lower, upper, n, rng, stop)
     return _sample_without_exclusions(domain, lower, upper, n, rng, stop)

@@ -12,9 +12,10 @@ import numpy.typing as npt
 from nnbo_mip.core.arrays import FloatArray, as_finite_vector, as_floats
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.space import storage
-from nnbo_mip.space.abstract import Dimension, NumericDimension
+from nnbo_mip.space.abstract import Dimension
+from nnbo_mip.space.conditions import Conditions
 from nnbo_mip.space.constraints import LinearConstraint, as_constraints, model_rows, raw_rows
-from nnbo_mip.space.dimensions import Categorical, Real
+from nnbo_mip.space.dimensions import Categorical, Integer, Real
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.space.notation import as_space, read_array, read_dicts, write_array, write_dicts
 
@@ -24,7 +25,7 @@ class Space:
 
     Parameters
     ----------
-    dimensions : sequence of Real, Integer, Categorical
+    dimensions : sequence of Real, Integer, Ordinal, Categorical
         At least one, with distinct names.
     constraints : LinearConstraint, scipy.optimize.LinearConstraint, or a sequence of them
         Linear constraints, refused on logarithmic dimensions.
@@ -34,7 +35,8 @@ class Space:
     Three coordinate systems: a user's x (a dict, or an array for `Space.box`); raw
     coordinates (`numeric`: numbers as they are, a categorical as one 0/1 coordinate a level,
     in the order of the dimensions); model coordinates (`model`: numbers mapped to [-1, 1],
-    logarithmically where asked, grids kept, one-hot as it is).
+    logarithmically where asked, grids kept, one-hot as it is). A dimension whose `when` does not
+    hold is left out of x, and has its default in both coordinates.
 
     Examples
     --------
@@ -47,6 +49,7 @@ class Space:
 
     def __init__(self, dimensions: Sequence[Dimension], constraints: object = ()) -> None:
         self._dimensions = _checked_dimensions(dimensions)
+        self._conditions = Conditions.of(self._dimensions)
         none = isinstance(constraints, tuple | list) and not constraints
         self._constraints = () if none else as_constraints(constraints, self._dimensions)
         self._is_named = True
@@ -88,6 +91,11 @@ class Space:
     def constraints(self) -> tuple[LinearConstraint, ...]:
         """The linear constraints."""
         return self._constraints
+
+    @property
+    def conditions(self) -> Conditions:
+        """Which dimensions are there at a point."""
+        return self._conditions
 
     @property
     def dim_names(self) -> tuple[str, ...]:
@@ -138,6 +146,7 @@ class Space:
             groups,
             A,
             b,
+            switches=self._conditions.switches(self._blocks, model),
         )
 
     @cached_property
@@ -229,7 +238,7 @@ class Space:
         raw = self.numeric().sample(n, rng)
         for dimension, block in self._blocks:
             # Rows never touch logarithmic dimensions, so those are drawn apart.
-            if isinstance(dimension, NumericDimension) and dimension.log:
+            if isinstance(dimension, Real | Integer) and dimension.log:
                 raw[:, block] = dimension.model_to_raw(rng.uniform(-1.0, 1.0, size=(n, 1)))
         return self.from_numeric(raw)
 
@@ -263,12 +272,12 @@ class Space:
     def _read(self, x: object) -> tuple[list[Sequence[Any]], bool]:
         """Split one x or a batch into one column a dimension, and whether it was one x."""
         if self._is_named:
-            return read_dicts(x, self.dim_names)
+            return read_dicts(x, self.dim_names, self._conditions)
         return read_array(x, len(self._dimensions))
 
     def _write(self, columns: list[list[Any]], single: bool) -> Any:
         if self._is_named:
-            return write_dicts(columns, self.dim_names, single)
+            return write_dicts(columns, self.dim_names, self._conditions, single)
         return write_array(columns, single)
 
 
@@ -281,7 +290,7 @@ def _checked_dimensions(given: object) -> tuple[Dimension, ...]:
     for entry in given:
         if not isinstance(entry, Dimension):
             raise InputError(
-                f"dimensions must be Real, Integer or Categorical; got {entry!r}; "
+                f"dimensions must be Real, Integer, Ordinal or Categorical; got {entry!r}; "
                 "wrap it, or use Space.coerce for pairs of numbers."
             )
     names = [dimension.name for dimension in given]

@@ -20,6 +20,8 @@ from nnbo_mip.space.abstract import Dimension
 from nnbo_mip.space.dimensions import Categorical, Integer, Real
 from nnbo_mip.space.exclusions import ExclusionBoxes
 from nnbo_mip.space.grid import Grid
+from nnbo_mip.space.ordinal import Ordinal
+from nnbo_mip.space.switches import Switch
 
 if TYPE_CHECKING:
     from nnbo_mip.space.constraints import LinearConstraint, Term
@@ -30,15 +32,18 @@ DOMAIN_FORMAT = "nnbo_mip.domain"
 SPACE_FORMAT = "nnbo_mip.space"
 VERSION = 1
 
-KINDS: dict[str, tuple[type[Real | Integer | Categorical], tuple[str, ...]]] = {
+KINDS: dict[str, tuple[type[Real | Integer | Ordinal | Categorical], tuple[str, ...]]] = {
     "real": (Real, ("name", "lower", "upper", "log", "step")),
     "integer": (Integer, ("name", "lower", "upper", "step", "log")),
+    "ordinal": (Ordinal, ("name", "levels", "log")),
     "categorical": (Categorical, ("name", "levels")),
 }
+CONDITION = ("when", "default")
+"""Written of dimensions that are not always there."""
 
 
 def domain_to_dict(domain: Domain) -> dict[str, Any]:
-    """Return the JSON-able description of a domain; exclusions are named where there are any."""
+    """Return the JSON-able description of a domain; exclusions and switches where there are any."""
     data: dict[str, Any] = {
         "format": DOMAIN_FORMAT,
         "version": VERSION,
@@ -46,9 +51,18 @@ def domain_to_dict(domain: Domain) -> dict[str, Any]:
         "upper": domain.upper.tolist(),
         "grids": [None if grid is None else grid_to_dict(grid) for grid in domain.grids],
         "one_hot": [list(group) for group in domain.one_hot],
-        "A": domain.A.tolist(),
-        "b": domain.b.tolist(),
+        "A": domain.own_rows[0].tolist(),
+        "b": domain.own_rows[1].tolist(),
     }
+    if domain.switches:
+        data["switches"] = [
+            {
+                "columns": list(switch.columns),
+                "values": list(switch.values),
+                "on": [list(levels) for levels in switch.on],
+            }
+            for switch in domain.switches
+        ]
     if len(domain.exclusions):
         data["holes"] = {
             "lower": domain.exclusions.lower.tolist(),
@@ -63,7 +77,7 @@ def domain_from_dict(data: Mapping[str, Any]) -> Domain:
 
     check_header(data, DOMAIN_FORMAT)
     parts = {"lower", "upper", "grids", "one_hot", "A", "b"}
-    check_keys(data, parts | ({"holes"} & set(data)), header=True)
+    check_keys(data, parts | ({"holes", "switches"} & set(data)), header=True)
     groups = [
         [index(member, "one_hot") for member in items(group, "one_hot")]
         for group in items(data["one_hot"], "one_hot")
@@ -80,6 +94,7 @@ def domain_from_dict(data: Mapping[str, Any]) -> Domain:
             [numbers(row, "A") for row in items(data["A"], "A")],
             numbers(data["b"], "b"),
             _exclusions_from_dict(data["holes"]) if "holes" in data else None,
+            [_switch_from_dict(entry) for entry in items(data.get("switches", []), "switches")],
         )
     except InputError as error:
         raise FileFormatError(f"the stored domain is not valid: {error}") from error
@@ -92,6 +107,18 @@ def _exclusions_from_dict(data: object) -> ExclusionBoxes:
         for end in ("lower", "upper")
     )
     return ExclusionBoxes(lower, upper)
+
+
+def _switch_from_dict(data: object) -> Switch:
+    stored = check_keys(data, {"columns", "values", "on"})
+    return Switch(
+        tuple(index(column, "switches") for column in items(stored["columns"], "switches")),
+        tuple(numbers(stored["values"], "switches")),
+        tuple(
+            tuple(index(level, "switches") for level in items(levels, "switches"))
+            for levels in items(stored["on"], "switches")
+        ),
+    )
 
 
 def domain_fingerprint(domain: Domain) -> str:
@@ -184,6 +211,9 @@ def _dimension_to_dict(dimension: Dimension) -> dict[str, Any]:
     parts = {part: getattr(dimension, part) for part in KINDS[kind][1]}
     if "levels" in parts:
         parts["levels"] = list(parts["levels"])
+    if dimension.when:
+        parts["when"] = {parent: list(levels) for parent, levels in dimension.when}
+        parts["default"] = dimension.default
     return {"kind": kind, **parts}
 
 
@@ -194,8 +224,10 @@ def _dimension_from_dict(data: object) -> Dimension:
             f"a stored dimension must have one of the kinds {list(KINDS)}; got {data!r}."
         )
     cls, parts = KINDS[kind]
-    stored = check_keys(data, {"kind", *parts})
-    return cls(**{part: stored[part] for part in parts})
+    assert isinstance(data, Mapping)
+    given = [*parts, *(CONDITION if "when" in data else ())]
+    stored = check_keys(data, {"kind", *given})
+    return cls(**{part: stored[part] for part in given})
 
 
 def _constraint_from_dict(data: object) -> LinearConstraint:

@@ -318,6 +318,46 @@ def test_a_file_that_cannot_be_written_is_told_in_a_sentence(
     assert "maximum 1.5" in result.stdout  # what was found is not lost
 
 
+MIXED_TOML = """
+[[dimensions]]
+name = "optimizer"
+levels = ["adam", "sgd"]
+
+[[dimensions]]
+name = "momentum"
+lower = 0
+upper = 1
+when = { optimizer = "sgd" }
+default = 0.9
+
+[[dimensions]]
+kind = "ordinal"
+name = "batch"
+levels = [16, 32, 64]
+when = { optimizer = ["adam"] }
+"""
+
+
+def test_files_have_ordinals_and_conditions(tmp_path: Path) -> None:
+    path = tmp_path / "space.toml"
+    path.write_text(MIXED_TOML)
+    space = nm.Space(
+        [
+            nm.Categorical("optimizer", ["adam", "sgd"]),
+            nm.Real("momentum", 0, 1, when={"optimizer": "sgd"}, default=0.9),
+            nm.Ordinal("batch", [16, 32, 64], when={"optimizer": "adam"}),
+        ]
+    )
+    assert read_space(path) == space
+    stored, domain = tmp_path / "space.json", tmp_path / "domain.json"
+    stored.write_text(json.dumps(space.to_dict()))
+    domain.write_text(json.dumps(space.model().to_dict()))
+    assert read_space(stored) == space
+    read = read_space(domain)
+    assert isinstance(read, nm.Domain)
+    assert read.switches == space.model().switches
+
+
 @pytest.mark.usefixtures("folder")
 def test_a_weight_may_be_given_to_the_only_output_and_names_may_hold_an_equals_sign() -> None:
     assert answer(certify("tent.npz --lower 1 --upper 7 --output y=2 --json"))["value"] == 3.0
@@ -326,21 +366,30 @@ def test_a_weight_may_be_given_to_the_only_output_and_names_may_hold_an_equals_s
     assert answer(certify("odd.npz --lower 1 --upper 7 --output a=1 --json"))["value"] == 7.0
 
 
-REAL = "must have name, lower and upper and may have log and step; got"
+REAL = "must have name, lower and upper and may have log, step, when and default; got"
 
 
 @pytest.mark.parametrize(
     ("entry", "part"),
     [
-        ({"kind": "complex"}, "kind of dimension 1 must be one of real, integer, categorical"),
+        ({"kind": "complex"}, "dimension 1 must be one of real, integer, ordinal, categorical"),
         ({"name": "a"}, f"{REAL} no lower and upper; add lower and upper"),
         ({"lower": 0, "upper": 1}, f"{REAL} no name; add name"),
         ({"name": "a", "lowr": 0, "upper": 1}, f"{REAL} no lower and the unknown lowr; add lower"),
         ({"name": "a", "lower": 0, "upper": 1, "unit": "m"}, f"{REAL} the unknown unit; remove"),
-        ({"name": "a", "kind": "categorical"}, "must have name and levels; got no levels"),
+        (
+            {"name": "a", "kind": "categorical"},
+            "must have name and levels and may have when and default; got no levels",
+        ),
         ({"name": "a", "lower": "zero", "upper": 1}, "lower of 'a' must be a real number"),
         ({"name": "a", "lower": 3, "upper": 1}, "lower must be <= upper"),
         ({"name": "a", "lower": None, "upper": 1}, "got None; give a number"),
+        ({"name": "a", "kind": "ordinal", "levels": [2, 1]}, "must increase; got 2 before 1"),
+        ({"name": "a", "kind": "ordinal", "levels": [1, 1]}, "must be distinct; got 1 more"),
+        (
+            {"name": "a", "lower": 0, "upper": 1, "when": {"b": "c"}},
+            "when of 'a' must name a category of the space; got 'b'",
+        ),
         (3, "dimensions must be a list of tables; got [3]"),
     ],
 )

@@ -96,7 +96,7 @@ def test_stacked_ends_are_refused_with_a_hint(given: Any) -> None:
         ({3: (2.0, 5.0)}, "non-empty string"),
         ({}, "at least one"),
         (scipy.optimize.Bounds([0.0], [np.inf]), "finite"),
-        ([Real("a", 2, 5), (0, 1)], "Real, Integer or Categorical"),
+        ([Real("a", 2, 5), (0, 1)], "Real, Integer, Ordinal or Categorical"),
     ],
 )
 def test_what_is_no_space_is_refused(given: Any, message: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import nnbo_mip as nm
 from nnbo_mip.space import Integer, Real, Space
-from nnbo_mip.space.resolution import resolution
+from nnbo_mip.space.same_point import resolution
 
 COARSE = Space.box([1e9], [1e9 + 1e-5])
 """Of 84 numbers, 0.024 apart in model coordinates."""

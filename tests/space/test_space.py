@@ -158,7 +158,7 @@ def test_repr_can_be_typed() -> None:
     [
         (lambda: Space([]), "at least one"),
         (lambda: Space(Real("x", 2, 5)), "sequence of dimensions"),
-        (lambda: Space([(0, 1)]), "Real, Integer or Categorical"),
+        (lambda: Space([(0, 1)]), "Real, Integer, Ordinal or Categorical"),
         (lambda: Space([Real("x", 2, 5), Integer("x", 2, 5)]), "'x' more than once"),
         (lambda: Space.box([3.0], [2.0]), r"lower\[0\]=3.0 > upper\[0\]=2.0"),
         (lambda: Space.box([99], [np.inf]), "finite"),

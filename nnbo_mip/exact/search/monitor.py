@@ -64,6 +64,7 @@ class Monitor:
         """Evaluate points (n, d) and keep the best admissible one."""
         if len(points) == 0:
             return
+        points = self.problem.domain.held(points)  # rows hold up to their slack only
         values = self.problem.values(points)
         self.evaluations += len(points)
         better = np.flatnonzero(values > self.best_value)

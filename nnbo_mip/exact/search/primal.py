@@ -190,7 +190,7 @@ def _nudged(problem: Climbable, point: FloatArray, rng: np.random.Generator) -> 
     domain = problem.domain
     width = np.where([grid is None for grid in domain.grids], domain.upper - domain.lower, 0.0)
     steps = [size * rng.standard_normal((NUDGES, len(point))) for size in NUDGE_SIZES]
-    moved = np.clip(point + np.vstack(steps) * width, domain.lower, domain.upper)
+    moved = domain.held(np.clip(point + np.vstack(steps) * width, domain.lower, domain.upper))
     return moved if domain.is_box else moved[domain.admissible(moved)]
 
 
@@ -214,7 +214,7 @@ def exchanges(domain: Domain, point: FloatArray) -> FloatArray:
                 other[list(group)] = 0.0
                 other[member] = 1.0
                 moved.append(other)
-    return np.array(moved).reshape(-1, len(point))
+    return domain.held(np.array(moved).reshape(-1, len(point)))
 
 
 def _best_of_region(problem: Problem, point: FloatArray) -> FloatArray | None:

@@ -21,6 +21,7 @@ import numpy as np
 from nnbo_mip.space.abstract import Dimension
 from nnbo_mip.space.dimensions import Categorical, Integer, Real
 from nnbo_mip.space.grid import Grid
+from nnbo_mip.space.ordinal import Ordinal
 from nnbo_mip.space.space import Space
 
 Kind: TypeAlias = Literal["real", "integer", "choice"]
@@ -38,7 +39,7 @@ class Side:
         Ends; of a choice, the first and the last number.
     log : bool
     values : tuple
-        What the numbers of a choice stand for.
+        What the numbers of a choice, or of a table in order, stand for.
     grid : Grid or None
         What those of steps stand for.
     """
@@ -53,7 +54,7 @@ class Side:
 
     def coded(self, value: Any) -> float | int:
         """Return a user's value as the tool has it."""
-        if self.kind == "choice":
+        if self.values:
             return self.values.index(self.dimension.checked(value))
         if self.grid is not None:
             return int(self.grid.nearest(float(value)))
@@ -61,7 +62,7 @@ class Side:
 
     def decoded(self, coded: Any) -> Any:
         """Return the user's value."""
-        if self.kind == "choice":
+        if self.values:
             return self.values[int(coded)]
         value = coded if self.grid is None else float(self.grid.value(int(coded)))
         return self.dimension.clipped(value)
@@ -74,19 +75,27 @@ def sides_of(space: Space) -> tuple[Side, ...]:
 
 def coded(space: Space, sides: Sequence[Side], x: Any) -> list[Any]:
     """Return a user's point, a value for each side."""
-    values = [x[name] for name in space.dim_names] if space.is_named else list(x)
+    filled = space.conditions.filled(x) if space.is_named else {}
+    values = [filled[name] for name in space.dim_names] if space.is_named else list(x)
     return [side.coded(value) for side, value in zip(sides, values, strict=True)]
 
 
 def decoded(space: Space, sides: Sequence[Side], values: Sequence[Any]) -> Any:
     """Return the user's point, an array or a dict."""
     made = [side.decoded(value) for side, value in zip(sides, values, strict=True)]
-    return dict(zip(space.dim_names, made, strict=True)) if space.is_named else np.array(made)
+    if not space.is_named:
+        return np.array(made)
+    return space.conditions.stripped(dict(zip(space.dim_names, made, strict=True)))
 
 
 def _side(dimension: Dimension) -> Side:
     if isinstance(dimension, Categorical):
         return _choice(dimension, tuple(dimension.levels))
+    if isinstance(dimension, Ordinal):
+        last = len(dimension.levels) - 1
+        if not last:
+            return _choice(dimension, tuple(dimension.levels))
+        return Side(dimension, "integer", 0, last, values=tuple(dimension.levels))
     assert isinstance(dimension, Real | Integer)
     lower, upper = dimension.lower, dimension.upper
     if lower == upper:

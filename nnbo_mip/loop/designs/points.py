@@ -28,10 +28,9 @@ def uniform_points(domain: Domain, n: int, rng: np.random.Generator) -> FloatArr
     """Return n admissible points (n, d), independent and uniform."""
     points = domain.sample(n, rng)
     for j, grid in _logarithmic_grids(domain):
-        # Rows never touch logarithmic coordinates, so these may be drawn apart.
         drawn = rng.uniform(domain.lower[j], domain.upper[j], size=n)
         points[:, j] = grid.value(grid.nearest(drawn))
-    return points
+    return domain.held(points)
 
 
 def cube_of(domain: Domain) -> UnitCube | None:
@@ -51,6 +50,7 @@ def admissible_points(cube: UnitCube, shares: FloatArray) -> FloatArray:
         low, high = domain.lower[j], domain.upper[j]
         share = shares[:, cube.coordinates.index(j)]
         points[:, j] = grid.value(grid.nearest(low + (high - low) * share))
+    points = domain.held(points)
     return np.asarray(points[domain.admissible(points)])
 
 
@@ -97,7 +97,12 @@ def distinct(points: FloatArray, known: FloatArray) -> FloatArray:
 
 
 def _logarithmic_grids(domain: Domain) -> Iterator[tuple[int, Grid]]:
-    """Yield the coordinates with a listed grid: in model coordinates, those of a log scale."""
+    """Yield the coordinates with a listed grid that may be drawn apart, as those of a log scale.
+
+    Rows never touch these; they may touch a table of values.
+    """
+    in_rows = np.any(domain.own_rows[0] != 0.0, axis=0)
     for j, grid in enumerate(domain.grids):
-        if grid is not None and grid.uniform_step is None and domain.lower[j] < domain.upper[j]:
+        is_listed = grid is not None and grid.uniform_step is None
+        if grid is not None and is_listed and domain.lower[j] < domain.upper[j] and not in_rows[j]:
             yield j, grid

@@ -23,11 +23,14 @@ class RegionBox(Rebuilt):
         As in `Extent`.
     lower, upper : (k,) arrays
         Its ends in model coordinates.
+    groups : tuple of tuple of int
+        Coordinates of the levels of each category; none in files of before.
     """
 
     length: float
     lower: FloatArray
     upper: FloatArray
+    groups: tuple[tuple[int, ...], ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "lower", frozen(self.lower))
@@ -35,26 +38,45 @@ class RegionBox(Rebuilt):
 
     @property
     def moving(self) -> int:
-        """How many coordinates have more than one value in it."""
-        return int((self.lower < self.upper).sum())
+        """How many coordinates have more than one value in it; a category counts once."""
+        free = self.lower < self.upper
+        return int(free[self._numbers].sum()) + sum(map(self._moves, self.groups))
+
+    @property
+    def coordinates(self) -> int:
+        """How many there are; a category counts once."""
+        return len(self._numbers) + len(self.groups)
 
     @property
     def share(self) -> float:
-        """Part of the volume of the coordinates that move."""
-        widths = self.upper - self.lower
-        return float(np.prod(0.5 * widths[widths > 0.0]))
+        """Part of the volume of the numbers that move, times that of the levels of categories."""
+        widths = (self.upper - self.lower)[self._numbers]
+        levels = [
+            float(self.upper[list(group)].mean()) for group in self.groups if self._moves(group)
+        ]
+        return float(np.prod([*(0.5 * widths[widths > 0.0]), *levels]))
+
+    @property
+    def _numbers(self) -> list[int]:
+        members = {member for group in self.groups for member in group}
+        return [j for j in range(len(self.lower)) if j not in members]
+
+    def _moves(self, group: tuple[int, ...]) -> bool:
+        return bool((self.lower < self.upper)[list(group)].any())
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the journal keeps."""
         ends = {"lower": self.lower.tolist(), "upper": self.upper.tolist()}
-        return {"length": float(self.length), **ends}
+        groups = {"groups": [list(group) for group in self.groups]} if self.groups else {}
+        return {"length": float(self.length), **ends, **groups}
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> RegionBox:
         """Make the box that `to_dict` described."""
         try:
-            ends = (np.array(stored[end], dtype=np.float64) for end in ("lower", "upper"))
-            return cls(float(stored["length"]), *ends)
+            lower, upper = (np.array(stored[end], dtype=np.float64) for end in ("lower", "upper"))
+            groups = tuple(tuple(map(int, group)) for group in stored.get("groups", ()))
+            return cls(float(stored["length"]), lower, upper, groups)
         except (KeyError, TypeError, ValueError) as error:
             raise FileFormatError(
                 f"a stored region must have a length, lower and upper ends; got {stored!r:.80}."

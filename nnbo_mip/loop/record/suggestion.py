@@ -194,7 +194,7 @@ class Suggestion(HasResult):
             if self.region is not None:
                 lines.append(
                     f"  within a region whose sides are {self.region.length:.3g} of all, in "
-                    f"{self.region.moving} of {len(self.region.lower)} coordinates"
+                    f"{self.region.moving} of {self.region.coordinates} coordinates"
                 )
             lines.append(f"  fit {self.fit_seconds:.2f} s, {self.maximizer} {self.seconds:.2f} s")
         lines.append(f"  status  {self.status}{': ' + self.message if self.message else ''}")

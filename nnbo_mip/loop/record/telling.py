@@ -18,6 +18,7 @@ from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.loop.tables.tables import Table
 from nnbo_mip.space.abstract import NumericDimension
 from nnbo_mip.space.notation import plain
+from nnbo_mip.space.ordinal import Ordinal
 from nnbo_mip.space.same_point import allowed_differences, allowed_part, part_apart
 from nnbo_mip.space.space import Space
 
@@ -112,13 +113,18 @@ def _barely_moved(space: Space, x: Any, clipped: Any) -> bool:
     if pairs is None and space.is_named:
         pairs = list(zip(x, clipped, strict=True))
     for place, side in enumerate(space.dimensions):
+        if isinstance(side, Ordinal):
+            if any(a.get(side.name) != b.get(side.name) for a, b in pairs or ()):
+                return False
+            continue
         if not isinstance(side, NumericDimension):
             continue
         if pairs is None:
             before, after = (np.ravel(batch[..., place]) for batch in (as_floats(x, "x"), clipped))
             numbers = list(zip(before.tolist(), after.tolist(), strict=True))
         else:
-            numbers = [(float(a[side.name]), float(b[side.name])) for a, b in pairs]
+            there = [(a[side.name], b[side.name]) for a, b in pairs if side.name in b]
+            numbers = [(float(before), float(after)) for before, after in there]
         if any(part_apart(side, *pair) > allowed_part(side) for pair in numbers):
             return False
     return True

@@ -5,7 +5,8 @@ A side reaches from the centre as far as
     length (upper_j - lower_j) / 2 * w_j,       w_j = l_j / (prod_i l_i)^(1/d),
 
 with w_j = 1 unless the region is weighted and the belief has length-scales l_j, so that the volume
-is the same, domain's ends aside. Lengths count as those within `LENGTHS`.
+is the same, domain's ends aside; d and the product count numbers only. Lengths count as those
+within `LENGTHS`.
 """
 
 from __future__ import annotations
@@ -41,11 +42,12 @@ def box_of(extent: Extent, domain: Domain, length_scales: FloatArray | None = No
     -----
     A side is cut where it leaves the domain. On a grid it reaches at least to the neighbours of
     the centre, or a small region would pin every integer. The levels of categories have no
-    distance: all of them belong to every region.
+    distance: all of them belong to every region. It reaches the value at which a switch holds a
+    coordinate too, or no level could be chosen at which it is held.
     """
     reach = 0.5 * extent.length * (domain.upper - domain.lower)
     if extent.is_weighted and length_scales is not None:
-        reach = reach * _weights(length_scales)
+        reach = reach * _weights(length_scales, domain)
     lower = np.maximum(domain.lower, extent.centre - reach)
     upper = np.minimum(domain.upper, extent.centre + reach)
     for j, grid in enumerate(domain.grids):
@@ -58,12 +60,19 @@ def box_of(extent: Extent, domain: Domain, length_scales: FloatArray | None = No
         around = grid.value([max(here - 1, 0), min(here + 1, grid.count - 1)])
         lower[j] = max(domain.lower[j], min(lower[j], around[0]))
         upper[j] = min(domain.upper[j], max(upper[j], around[1]))
-    return RegionBox(extent.length, lower, upper)
+    for switch in domain.switches:
+        columns, values = list(switch.columns), np.array(switch.values)
+        within = np.clip(values, domain.lower[columns], domain.upper[columns])
+        lower[columns] = np.minimum(lower[columns], within)
+        upper[columns] = np.maximum(upper[columns], within)
+    return RegionBox(extent.length, lower, upper, domain.one_hot)
 
 
-def _weights(length_scales: FloatArray) -> FloatArray:
+def _weights(length_scales: FloatArray, domain: Domain) -> FloatArray:
     logarithms = np.log(np.clip(length_scales, *LENGTHS))
-    weights: FloatArray = np.exp(logarithms - logarithms.mean())
+    # Categories are whole in every region, so that theirs would change the volume of the others.
+    numbers = [j for j in range(domain.dimension) if j not in domain.one_hot_members]
+    weights: FloatArray = np.exp(logarithms - logarithms[numbers or slice(None)].mean())
     return weights
 
 

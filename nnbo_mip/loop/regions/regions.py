@@ -61,6 +61,10 @@ class Region(abc.ABC):
     keep: bool
     """Whether models go on learning, after a region is over, from what was observed before."""
 
+    def for_parameters(self, count: int) -> Region:
+        """Return the rule for so many coordinates, a category as one, where it hangs on them."""
+        return self
+
     @abc.abstractmethod
     def extent(self, Z: FloatArray, y: FloatArray, chosen: BoolArray) -> Extent | None:
         """Return the region after some observations; None for the whole domain.

@@ -63,7 +63,7 @@ def some_sides(
     low, high, _ = domain.tighten(lower, upper)
     if not (high - low > LEAST_MOVE * (box.upper - box.lower)).any():
         return box
-    return RegionBox(box.length, lower, upper)
+    return RegionBox(box.length, lower, upper, box.groups)
 
 
 def _sides(box: RegionBox, domain: Domain) -> list[tuple[int, ...]]:

@@ -19,7 +19,7 @@ Eriksson et al. (2019), TuRBO [Eriksson2019].
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -46,7 +46,8 @@ class TrustRegion(Region):
     successes : int
         In a row, after which it doubles.
     failures : int, optional
-        In a row, after which it halves; left out, the number of model coordinates, at least 4.
+        In a row, after which it halves; left out, the number of model coordinates, at least 4; in
+        a run a category is one of them.
     improvement : float
         By which part of its size the best value has to be exceeded for a success.
     keep : bool
@@ -88,6 +89,10 @@ class TrustRegion(Region):
         check_flag("weighted", self.weighted)
         if self.coordinates is not None:
             check_count("coordinates", self.coordinates)
+
+    def for_parameters(self, count: int) -> TrustRegion:
+        """Return it with its number of failures."""
+        return self if self.failures else replace(self, failures=max(FEWEST_FAILURES, count))
 
     def extent(self, Z: FloatArray, y: FloatArray, chosen: BoolArray) -> Extent | None:
         """Return the region after some observations; None while there is no value."""

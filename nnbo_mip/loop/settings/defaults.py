@@ -63,7 +63,7 @@ def surrogate_for(given: object, dimension: int) -> object:
     given : None, str, mapping or Surrogate
         None is the default family of so many coordinates; an object is returned as it is.
     dimension : int
-        Coordinates of the model, a level of a category counts as one.
+        Coordinates of the model; a category counts as one, however many levels it has.
     """
     if given is None:
         given = FAMILY if dimension <= SOME_INPUTS else FAMILY_BEYOND
@@ -96,7 +96,7 @@ def acquisition_for(given: object, surrogate: Surrogate) -> object:
 
 
 def region_for(given: object, dimension: int) -> object:
-    """Return a region, by the number of coordinates of the model where it is left open.
+    """Return a region, by the number of coordinates (a category is one) where it is left open.
 
     Parameters
     ----------

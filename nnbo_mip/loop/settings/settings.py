@@ -47,7 +47,7 @@ from nnbo_mip.maximizers.base.abstract import Maximizer
 from nnbo_mip.maximizers.base.catalogue import registry as maximizers
 from nnbo_mip.maximizers.proposing import check_chooses
 from nnbo_mip.space.embedded.embedded_space import EmbeddedSpace, SearchSpace
-from nnbo_mip.space.resolution import resolution
+from nnbo_mip.space.same_point import resolution
 from nnbo_mip.space.space import Space
 from nnbo_mip.surrogates.base.abstract import Capability, Surrogate
 from nnbo_mip.surrogates.base.families import registry as surrogates
@@ -168,7 +168,7 @@ class Settings(Rebuilt):
         made_space = as_space(space)
         made_seed = secrets.randbits(31) if seed is None else as_seed(seed)
         embedded = embedded_space(made_space, embedding, made_seed)
-        dimension = (embedded or made_space).model().dimension
+        dimension = (embedded or made_space).model().n_parameters
         made_surrogate = surrogates.create(surrogate_for(surrogate, dimension))
         given = {
             "surrogate": made_surrogate,
@@ -210,6 +210,11 @@ class Settings(Rebuilt):
     def resolution(self) -> float:
         """How far apart the user's numbers may be, in model coordinates."""
         return resolution(self.space)
+
+    @cached_property
+    def learner(self) -> Surrogate:
+        """The surrogate, told which coordinates of models are the levels of one category."""
+        return self.surrogate.with_categories(self.search.model().one_hot)
 
     @property
     def sign(self) -> float:

@@ -188,8 +188,10 @@ class AskPolicy:
         signs = self._settings.sign
         values = [np.nan if one.y is None else signs * one.y for one in told]
         chosen = [one.suggestion is not None and not one.suggestion.is_initial for one in told]
-        Z = np.array([one.z for one in told]).reshape(len(told), self._search.model().dimension)
-        return self._settings.region.extent(Z, np.array(values), np.array(chosen, dtype=np.bool_))
+        domain = self._search.model()
+        Z = np.array([one.z for one in told]).reshape(len(told), domain.dimension)
+        rule = self._settings.region.for_parameters(domain.n_parameters)
+        return rule.extent(Z, np.array(values), np.array(chosen, dtype=np.bool_))
 
     def _given(
         self, state: State, stage: Stage, sample: TrainingSet, starts: int, extent: Extent | None
@@ -224,7 +226,7 @@ class AskPolicy:
             if kept is not None and kept[0] == told and kept[1].equals(sample):
                 return kept[2]
             seed = seed_for(self._settings.seed, told, Purpose.BELIEVE)
-            surrogate = seeded(self._settings.surrogate, seed).converted(
+            surrogate = seeded(self._settings.learner, seed).converted(
                 lambda value: sample.value_inward(value, self._settings.sign)
             )
             belief = learned(surrogate, sample.X, sample.y, sample.noise)

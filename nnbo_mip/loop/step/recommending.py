@@ -56,7 +56,7 @@ def recommended(
         return None
     plainly = Recommendation(best, best.y)
     seed = seed_for(settings.seed, len(observations), Purpose.NOISE)
-    sign, surrogate = settings.sign, settings.surrogate
+    sign, surrogate = settings.sign, settings.learner
     if Capability.MEAN not in surrogate.capabilities:
         return plainly
     told = tuple(one for one in observations if not one.failed)

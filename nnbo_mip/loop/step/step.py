@@ -98,7 +98,7 @@ class Step:
             before = f", the last time in {given.fit_before:.1f} s" if given.fit_before else ""
             note = f"{settings.surrogate.name} learns from {len(X)} values{before}"
             callback(Progress("", -math.inf, math.inf, 0.0, math.inf, note=note))
-        surrogate = seeded(settings.surrogate, seed(Purpose.FIT)).converted(inward)
+        surrogate = seeded(settings.learner, seed(Purpose.FIT)).converted(inward)
         belief = learned(surrogate, X, y, noise)
         ended = now()
         domain = settings.search.model()

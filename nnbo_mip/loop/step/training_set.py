@@ -179,7 +179,7 @@ def as_models_see(sample: TrainingSet, settings: Settings, seed: int) -> Trainin
         Of what looks for a noise.
     """
     if sample.noise is None:
-        surrogate = seeded(settings.surrogate, seed).converted(lambda value: settings.sign * value)
+        surrogate = seeded(settings.learner, seed).converted(lambda value: settings.sign * value)
         deviation = surrogate.noise_in(sample.X[sample.told], sample.y[sample.told])
         sample = sample.with_noise(deviation) if deviation > 0.0 else sample
     return sample.warped(settings.warp, in_unit=not settings.speaks_of_y)

@@ -10,6 +10,7 @@ import numpy as np
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.space.abstract import Dimension
 from nnbo_mip.space.dimensions import Categorical, Integer
+from nnbo_mip.space.ordinal import Ordinal
 
 MISSING_WORDS = frozenset({"", "nan", "na", "n/a", "none", "null"})
 """What an empty cell is written as, in small letters."""
@@ -23,10 +24,12 @@ def cell_of(dimension: Dimension, cell: Any) -> Any:
     if not isinstance(cell, str):
         return cell
     text = cell.strip()
-    if isinstance(dimension, Categorical):
-        meant = [level for level in dimension.levels if _reads_as(level, text)]
-        return max(meant, key=lambda level: str(level) == text, default=cell)  # as it is written
     number = _number(text)
+    if isinstance(dimension, Categorical | Ordinal):
+        meant = [level for level in dimension.levels if _reads_as(level, text)]
+        is_numeric = isinstance(dimension, Ordinal) and dimension.is_numeric
+        otherwise = number if is_numeric and number is not None else cell
+        return max(meant, key=lambda level: str(level) == text, default=otherwise)  # as written
     if number is None:
         return cell
     return int(text) if isinstance(dimension, Integer) and text.lstrip("+-").isdigit() else number
@@ -45,7 +48,8 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _is_missing(cell: Any) -> bool:
+def is_missing(cell: Any) -> bool:
+    """Whether a cell is empty, or holds what stands for none."""
     if isinstance(cell, str):
         return cell.strip().lower() in MISSING_WORDS
     if isinstance(cell, float | np.floating):
@@ -55,7 +59,7 @@ def _is_missing(cell: Any) -> bool:
 
 def value_of(cell: Any, place: str, name: str) -> float:
     """Return a value, perhaps infinite, NaN for none."""
-    if _is_missing(cell):
+    if is_missing(cell):
         return math.nan
     number = _number(cell) if isinstance(cell, str) else _real(cell)
     if number is None:

@@ -59,13 +59,14 @@ def _columns_of_rows(X: Any, space: Space) -> dict[str, list[Any]]:
         point = row
         if not isinstance(row, Mapping) and np.shape(row) == (len(names),):
             point = dict(zip(names, row, strict=True))
-        if not isinstance(point, Mapping) or set(point) != set(names):
+        needed = {one.name for one in space.dimensions if not one.when}
+        if not isinstance(point, Mapping) or not needed <= set(point) <= set(names):
             raise InputError(
                 f"row {place}: X must have one value a dimension, {', '.join(names)}; got "
                 f"{row!r:.80}; pass an array (n, {len(names)}) or a list of dicts."
             )
         for name in names:
-            columns[name].append(point[name])
+            columns[name].append(point.get(name))
     return columns
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from nnbo_mip.core.arrays import FloatArray, frozen
 from nnbo_mip.core.checks import check_choice
 from nnbo_mip.core.errors import InputError
-from nnbo_mip.loop.tables.cells import cell_of, value_of
+from nnbo_mip.loop.tables.cells import cell_of, is_missing, value_of
 from nnbo_mip.loop.tables.columns import columns_of
 from nnbo_mip.space.space import Space
 
@@ -75,7 +75,8 @@ def read_table(
         pandas data frame, a dict of columns, or a pair (X, y) with X an array (n, d) in the order
         of the dimensions or a list of dicts. A `Table` has been read and is returned.
     space : Space
-        Columns are called as its dimensions, those of a box x0, x1, …; others are ignored.
+        Columns are called as its dimensions, those of a box x0, x1, …; others are ignored. Cells
+        of a dimension whose `when` does not hold in a row are ignored too, empty or not.
     value : str
         The column of values. An empty, NaN or infinite one is a failed evaluation.
     noise : str, optional
@@ -139,11 +140,17 @@ def _check_columns(
 
 def _point(cells: Mapping[str, Any], space: Space) -> Any:
     """Return the user's x that a row stands for; refuse what the space does not admit."""
-    checked = [
-        dimension.checked(cell_of(dimension, cells[dimension.name]))
+    given = {
+        dimension.name: cell_of(dimension, cells[dimension.name])
         for dimension in space.dimensions
-    ]
-    x: Any = dict(zip(space.dim_names, checked, strict=True))
+        if not (dimension.when and is_missing(cells[dimension.name]))
+    }
+    given = space.conditions.filled(given)
+    absent = [name for name in space.dim_names if name not in given]
+    if absent:
+        raise InputError(f"{absent[0]!r} is empty where it has a meaning; fill it in.")
+    checked = [dimension.checked(given[dimension.name]) for dimension in space.dimensions]
+    x: Any = space.conditions.stripped(dict(zip(space.dim_names, checked, strict=True)))
     if not space.is_named:
         x = np.array(checked, dtype=np.float64)
     if space.constraints and not space.model().admissible(space.encode(x))[0]:

@@ -135,6 +135,8 @@ class Grid(Heuristic):
         rows = reduce(_product, sides)
         points = np.empty_like(rows)
         points[:, [j for columns in _columns(domain) for j in columns]] = rows
+        if domain.switches:
+            points = np.unique(domain.held(points), axis=0)
         return points
 
 

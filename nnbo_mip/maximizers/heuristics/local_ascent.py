@@ -43,11 +43,13 @@ def ascend(search: Search, starts: FloatArray, moving: Mask, iterations: int) ->
     moving = moving & (domain.lower < domain.upper)
     if not moving.any() or not len(starts):
         return starts
-    if domain.b.size:
+    levels_move = bool(moving[list(domain.one_hot_members)].any())
+    if domain.n_own_rows or (domain.switches and levels_move):
         return np.stack([_ascend_rows(search, start, moving, iterations) for start in starts])
 
     def within(points: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
-        low, high = np.where(moving, lower, 0.0), np.where(moving, upper, 0.0)
+        free = moving & ~domain.is_held(points)
+        low, high = np.where(free, lower, 0.0), np.where(free, upper, 0.0)
         ends, _, steps = batched_lbfgs.ascend(
             search.values_and_gradients, points, low, high, iterations
         )

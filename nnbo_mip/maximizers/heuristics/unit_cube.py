@@ -67,7 +67,7 @@ class UnitCube:
             chosen = _parts(next(columns), len(levels)) if len(levels) > 1 else 0
             if levels:
                 points[np.arange(len(points)), np.array(levels)[chosen]] = 1.0
-        return points
+        return domain.held(points)
 
 
 def _parts(share: FloatArray, count: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

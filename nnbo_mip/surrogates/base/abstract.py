@@ -295,6 +295,16 @@ class Surrogate(abc.ABC):
         converted: Self = replace(made, y_range=(low, high))
         return converted
 
+    def with_categories(self, groups: tuple[tuple[int, ...], ...]) -> Self:
+        """Return it told which inputs are the levels of one category; most families need not know.
+
+        Parameters
+        ----------
+        groups : tuple of tuple of int
+            Disjoint groups of inputs, of which one is 1 and the others are 0.
+        """
+        return self
+
     @abc.abstractmethod
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Belief:
         """Learn from scratch.

@@ -91,6 +91,10 @@ class Average(Surrogate):
         """Return it with the ranges that its members know in other units."""
         return replace(self, members=tuple(made.converted(convert) for made in self._made()))
 
+    def with_categories(self, groups: tuple[tuple[int, ...], ...]) -> Average:
+        """Return it with members that know of these categories."""
+        return replace(self, members=tuple(made.with_categories(groups) for made in self._made()))
+
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> AverageBelief:
         """Weigh the members by held-out values, and fit all to all observations."""
         data = Observations.of(X, y)

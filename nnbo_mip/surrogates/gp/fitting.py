@@ -2,8 +2,9 @@ r"""Hyper-parameters of largest marginal likelihood: what is searched, and the s
 
 `direct`, or a library, gives the logarithm of the likelihood and its gradient, in the
 logarithms of the free parameters; SciPy's L-BFGS-B climbs it from the given values and from random
-ones. Where a parameter has a prior, log p ~ N(center, width^2), the log density of that is added,
-and the climb ends at the most probable logarithms.
+ones. Length-scales of inputs that are tied move as one. Where a parameter has a prior,
+log p ~ N(center, width^2), the log density of that is added, and the climb ends at the most
+probable logarithms.
 
 References
 ----------
@@ -14,7 +15,7 @@ Byrd et al. (1995), L-BFGS-B [Byrd1995].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -75,6 +76,8 @@ class Hyperparameters:
         Whether length-scales are free one by one instead of all together.
     priors : mapping of str to LogNormal
         Of those that are free and have one.
+    tied : tuple of tuple of int
+        Inputs that have one length-scale together where others have one each.
     """
 
     kernel: Kernel
@@ -82,6 +85,7 @@ class Hyperparameters:
     ranges: Mapping[str, tuple[float, float]]
     ard: bool
     priors: Mapping[str, LogNormal] = field(default_factory=dict)
+    tied: tuple[tuple[int, ...], ...] = ()
 
     @property
     def free(self) -> tuple[str, ...]:
@@ -110,6 +114,15 @@ class Hyperparameters:
             "noise": [self.noise],
         }
         return np.log([v for name in ORDER if name in self.ranges for v in values[name]])
+
+    @property
+    def moves(self) -> FloatArray:
+        """What a search moves, (q, p): logarithms are ``v @ moves``, tied ones the same entry."""
+        leader = np.arange(len(self.free))
+        first = self.free.index("length_scale") if self.ard and "length_scale" in self.ranges else 0
+        for group in self.tied if self.ard and "length_scale" in self.ranges else ():
+            leader[first + np.array(group)] = first + min(group)
+        return np.asarray(leader == np.unique(leader)[:, None], dtype=np.float64)
 
     def at(self, logarithms: FloatArray) -> Hyperparameters:
         """Return these with other free values."""
@@ -147,20 +160,38 @@ def maximize_likelihood(
     seed : int
         Of these points.
     """
-    start, (low, high) = hyper.logarithms, hyper.bounds.T
+    moves = hyper.moves
+    leaders = moves.argmax(axis=1)
+    start, bounds = hyper.logarithms[leaders], hyper.bounds[leaders]
+    low, high = bounds.T
     nearest, farthest = np.maximum(low, start - REACH), np.minimum(high, start + REACH)
     others = np.random.default_rng(seed).uniform(nearest, farthest, (n_restarts, len(start)))
-    climbed = _with_priors(likelihood, hyper)
-    ends = [_climb(climbed, logarithms, hyper.bounds) for logarithms in (start, *others)]
+    names = [hyper.free[leader] for leader in leaders]
+    climbed = _with_priors(_tied(likelihood, moves), hyper.priors, names)
+    ends = [_climb(climbed, logarithms, bounds) for logarithms in (start, *others)]
     best, value = max(ends, key=lambda end: end[1])
-    return hyper.at(best if value > -np.inf else start), value
+    return hyper.at((best if value > -np.inf else start) @ moves), value
 
 
-def _with_priors(likelihood: Likelihood, hyper: Hyperparameters) -> Likelihood:
-    """Return the sum of a log likelihood and of the log densities, each 0 at its center."""
-    if not hyper.priors:
+def _tied(likelihood: Likelihood, moves: FloatArray) -> Likelihood:
+    """Return a likelihood in what is moved: slopes of what moves together add up."""
+    if len(moves) == moves.shape[1]:
         return likelihood
-    given = [hyper.priors.get(name) for name in hyper.free]
+
+    def of_moved(moved: FloatArray) -> tuple[float, FloatArray]:
+        value, gradient = likelihood(moved @ moves)
+        return value, moves @ gradient
+
+    return of_moved
+
+
+def _with_priors(
+    likelihood: Likelihood, priors: Mapping[str, LogNormal], names: Sequence[str]
+) -> Likelihood:
+    """Return the sum of a log likelihood and of the log densities, each 0 at its center."""
+    if not priors:
+        return likelihood
+    given = [priors.get(name) for name in names]
     centers = np.array([0.0 if prior is None else prior.center for prior in given])
     widths = np.array([np.inf if prior is None else prior.width for prior in given])
 

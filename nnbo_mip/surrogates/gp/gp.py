@@ -3,17 +3,22 @@
 The likelihood is our own or scikit-learn's (`direct`, `sklearn`), the search is in `fitting`, the
 belief in `belief`.
 
+A category is coded as one input a level, of which one is 1. Where two levels differ, |x - x'|^2 = 2
+in these inputs. With one length-scale l for all of them they add 2 / l^2 to r^2 then, and nothing
+else: an overlap (Hamming) kernel, with one parameter a category.
+
 References
 ----------
 Rasmussen and Williams (2006), Gaussian processes [RasmussenWilliams2006].
 Kandasamy et al. (2015), sums over groups of inputs [Kandasamy2015].
+Hutter et al. (2011), a Hamming distance with a learned scale for categories [Hutter2011].
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -73,6 +78,10 @@ class GaussianProcess(Surrogate):
     groups : tuple of tuple of int, optional
         Disjoint groups of inputs, counted from 0, that hold all of them: the function is a sum of
         functions of one group each, of equal variance. With the backend ``direct``.
+    categories : tuple of tuple of int, optional
+        Inputs that are the levels of one category, 0 or 1 each. With `ard` they have one
+        length-scale: an overlap kernel, see the module. Left out, a run says what its space has,
+        and `fit` alone knows of none; ``()`` is for one length-scale a level.
     amplitude : float
         Variance of the function in standardized units: where the search starts.
     mixture : float
@@ -125,6 +134,7 @@ class GaussianProcess(Surrogate):
     ard: bool = False
     length_scale: float | tuple[float, ...] = 1.0
     groups: tuple[tuple[int, ...], ...] | None = None
+    categories: tuple[tuple[int, ...], ...] | None = None
     length_scale_prior: str = "none"
     amplitude: float = 1.0
     mixture: float = 1.0
@@ -151,6 +161,8 @@ class GaussianProcess(Surrogate):
                 object.__setattr__(self, name, tuple(given))
         if self.groups is not None:
             object.__setattr__(self, "groups", check_groups(self.groups))
+        if self.categories is not None:
+            object.__setattr__(self, "categories", check_categories(self.categories))
         check_choice("kernel", self.kernel, FORMS)
         check_choice("backend", self.backend, tuple(LIKELIHOODS))
         check_choice("length_scale_prior", self.length_scale_prior, PRIORS)
@@ -180,6 +192,10 @@ class GaussianProcess(Surrogate):
     def scalable(self) -> bool:
         """Whether a loop may scale the uncertainty: False in pure use."""
         return not self.pure
+
+    def with_categories(self, groups: tuple[tuple[int, ...], ...]) -> Self:
+        """Return it with these categories, unless it was given its own."""
+        return self if self.categories is not None else replace(self, categories=groups)
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> GpBelief:
         """Find hyper-parameters of largest likelihood and condition on all observations."""
@@ -253,10 +269,17 @@ class GaussianProcess(Surrogate):
             for name, ends in bounds.items()
             if not isinstance(ends, str)
         }
+        tied = self.categories or ()
+        if max((max(group) for group in tied), default=-1) >= d:
+            raise InputError(
+                f"categories must name some of the {d} inputs, 0 to {d - 1}; got {tied!r:.80}; "
+                "give columns of X."
+            )
         priors = {}
         if self.length_scale_prior != "none" and "length_scale" in ranges:
-            priors["length_scale"] = LogNormal.of_length_scales(d)
-        return Hyperparameters(kernel, float(self.noise), ranges, self.ard, priors)
+            n_parameters = d - sum(len(group) - 1 for group in tied)
+            priors["length_scale"] = LogNormal.of_length_scales(n_parameters)
+        return Hyperparameters(kernel, float(self.noise), ranges, self.ard, priors, tied)
 
     def _check_combination(self) -> None:
         if isinstance(self.length_scale, tuple | list) and not self.ard:
@@ -390,5 +413,22 @@ def check_groups(given: object) -> tuple[tuple[int, ...], ...]:
         raise InputError(
             "groups must be a tuple of groups of inputs that hold each of 0, 1, … once; got "
             f"{given!r:.80}; write ((0, 1), (2,)), say."
+        )
+    return tuple(tuple(int(one) for one in row) for row in rows)
+
+
+def check_categories(given: object) -> tuple[tuple[int, ...], ...]:
+    """Return disjoint groups of inputs, counted from 0."""
+    rows: list[Any] = list(given) if isinstance(given, tuple | list) else [given]
+    members = [one for row in rows if isinstance(row, tuple | list) for one in row]
+    whole = all(isinstance(row, tuple | list) and len(row) for row in rows)
+    counted = all(
+        isinstance(one, int | np.integer) and not isinstance(one, bool) and one >= 0
+        for one in members
+    )
+    if not (whole and counted and len(set(members)) == len(members)):
+        raise InputError(
+            "categories must be a tuple of disjoint groups of inputs, counted from 0; got "
+            f"{given!r:.80}; write ((1, 2, 3),), say."
         )
     return tuple(tuple(int(one) for one in row) for row in rows)
