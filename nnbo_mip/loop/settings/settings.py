@@ -31,6 +31,7 @@ from nnbo_mip.loop.regions.regions import Region, region_of
 from nnbo_mip.loop.settings.defaults import (
     AUTO,
     acquisition_for,
+    maximizer_for,
     region_for,
     surrogate_for,
     warp_for,
@@ -143,7 +144,7 @@ class Settings(Rebuilt):
         given = {
             "surrogate": made_surrogate,
             "acquisition": acquisition_for(acquisition, made_surrogate),
-            "maximizer": maximizer,
+            "maximizer": maximizer_for(maximizer),
             "initial": initial,
             "scaling": scaling,
             "escape": escape,
