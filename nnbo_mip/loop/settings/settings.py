@@ -26,7 +26,7 @@ from nnbo_mip.loop.policies.escape import Escape, escape_of
 from nnbo_mip.loop.policies.restart import Restart, restart_of
 from nnbo_mip.loop.policies.seeds import Purpose, seed_for
 from nnbo_mip.loop.policies.width_scaling import Scaling, scaling_of
-from nnbo_mip.loop.record.serialization import described, describes, number_in, number_out
+from nnbo_mip.loop.record.serialization import described, describes, limit_in, limit_out
 from nnbo_mip.loop.regions.regions import Region, region_of
 from nnbo_mip.loop.settings.defaults import (
     AUTO,
@@ -97,7 +97,7 @@ class Settings(Rebuilt):
     warp: Warp
     direction: Direction
     gap: float
-    time_limit: float
+    time_limit: float | str
     most_fitted: int
     steps: int | None
     seed: int
@@ -160,7 +160,7 @@ class Settings(Rebuilt):
             **made,
             direction=as_direction(direction),
             gap=as_gap(gap),
-            time_limit=as_time_limit(time_limit),
+            time_limit=AUTO if time_limit == AUTO else as_time_limit(time_limit),
             most_fitted=check_count("most_fitted", most_fitted, least=2),
             steps=None if steps is None else check_count("steps", steps),
             seed=made_seed,
@@ -207,7 +207,7 @@ class Settings(Rebuilt):
             },
             "direction": self.direction,
             "gap": self.gap,
-            "time_limit": number_out(self.time_limit),
+            "time_limit": limit_out(self.time_limit),
             "most_fitted": self.most_fitted,
             "steps": self.steps,
             "seed": self.seed,
@@ -229,7 +229,7 @@ class Settings(Rebuilt):
             rest = {
                 name: stored[name] for name in ("direction", "gap", "most_fitted", "steps", "seed")
             }
-            time_limit, space = number_in(stored["time_limit"]), stored["space"]
+            time_limit, space = limit_in(stored["time_limit"]), stored["space"]
             objects = stored["objects"]
         except (KeyError, TypeError) as error:
             raise FileFormatError(

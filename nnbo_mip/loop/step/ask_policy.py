@@ -25,6 +25,7 @@ from nnbo_mip.loop.regions.regions import Extent
 from nnbo_mip.loop.settings.settings import Settings
 from nnbo_mip.loop.step.doubts import ONLY_CORNERS, are_corners
 from nnbo_mip.loop.step.learning import as_models_see, learned, seeded
+from nnbo_mip.loop.step.limits import seconds_of_ask
 from nnbo_mip.loop.step.step import Step, StepInput
 from nnbo_mip.loop.step.training_set import TrainingSet
 from nnbo_mip.maximizers.base.proposal import Proposal
@@ -200,6 +201,7 @@ class AskPolicy:
             c=state.c,
             extent=extent,
             fit_before=self._fit_before(state),
+            time_limit=seconds_of_ask(self._settings.time_limit, state.evaluation_seconds),
             believed=self._believed(len(state.observations)),
         )
 

@@ -78,6 +78,8 @@ class StepInput:
         The region to which the search is limited.
     fit_before : float
         Seconds that the model of the step before learned; 0 at the first step.
+    time_limit : float
+        Seconds that the ask may take.
     believed : callable
         Fits a surrogate to a sample alone; the same belief for the same sample, perhaps kept.
     """
@@ -90,6 +92,7 @@ class StepInput:
     c: float | None
     extent: Extent | None
     fit_before: float
+    time_limit: float
     believed: Callable[[TrainingSet], Belief]
 
 
@@ -342,7 +345,7 @@ class Step:
         def quick(excluded: FloatArray | None) -> Proposal:
             domain = self._reach if excluded is None else self._reach.away_from(excluded, away)
             request = Request(
-                time_limit=QUICK_SHARE * self._settings.time_limit,
+                time_limit=QUICK_SHARE * self._given.time_limit,
                 seed=seed_for(self._settings.seed, self._given.step, Purpose.MAXIMIZE),
                 starts=starts[domain.admissible(starts)],
             )
@@ -358,8 +361,8 @@ class Step:
         excluded: FloatArray | None,
         guess: FloatArray | None,
     ) -> Proposal:
-        settings, starts = self._settings, self._learned.sample.best(STARTS)
-        limit = settings.time_limit
+        starts = self._learned.sample.best(STARTS)
+        limit = self._given.time_limit
         if self._interrupted:
             limit = SHORTEST
         elif math.isfinite(limit):
@@ -418,7 +421,7 @@ class Step:
     def _left(self) -> float:
         if self._interrupted:
             return 0.0
-        return self._settings.time_limit - (now() - self._learned.began)
+        return self._given.time_limit - (now() - self._learned.began)
 
     def _is_late(self) -> bool:
         late = self._left() <= 0.0
