@@ -1,13 +1,14 @@
 """The patience of branch and bound: what it ends, what stays true, and who has any."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import nnbo_mip as nm
 from nnbo_mip.core.errors import InputError
-from nnbo_mip.loop.settings.defaults import PATIENCE
+from nnbo_mip.loop.settings.defaults import PATIENCE, PATIENCE_FOR_FEW_INPUTS
 from nnbo_mip.maximizers.base.proposal import Proposal
 from nnbo_mip.maximizers.exact import Auto
 from nnbo_mip.surrogates.gp.gp import GaussianProcess, GpBelief
@@ -53,14 +54,15 @@ def test_a_hopeless_search_ends_with_a_bound_that_holds(
 
 def test_a_call_has_endless_patience_and_a_run_has_some() -> None:
     assert Auto().patience == math.inf
-    box = [(0.0, 1.0)] * 2
-    assert nm.BayesianOptimizer(box).settings.maximizer == Auto(patience=PATIENCE)
+    box = [(0.0, 1.0)] * 4
+    few = nm.BayesianOptimizer(box).settings.maximizer
+    assert few == Auto(patience=PATIENCE_FOR_FEW_INPUTS)
+    assert nm.BayesianOptimizer([*box, (0.0, 1.0)]).settings.maximizer == Auto(patience=PATIENCE)
     with_solver = nm.BayesianOptimizer(box, maximizer="auto:solver=scip").settings.maximizer
-    assert with_solver == Auto(patience=PATIENCE, solver="scip")
+    assert with_solver == replace(few, solver="scip")
     assert nm.BayesianOptimizer(box, maximizer=Auto()).settings.maximizer == Auto()
-    assert nm.BayesianOptimizer(box, maximizer="auto:patience=3").settings.maximizer == Auto(
-        patience=3.0
-    )
+    given = nm.BayesianOptimizer(box, maximizer="auto:patience=3").settings.maximizer
+    assert given == Auto(patience=3.0)
 
 
 def test_a_stored_run_without_patience_goes_on_without_any() -> None:
@@ -69,7 +71,7 @@ def test_a_stored_run_without_patience_goes_on_without_any() -> None:
     again = type(settings).from_dict(settings.to_dict(), {})
     assert again.maximizer == Auto()
     patient = nm.BayesianOptimizer([(0.0, 1.0)]).settings
-    assert type(settings).from_dict(patient.to_dict(), {}).maximizer == Auto(patience=PATIENCE)
+    assert type(settings).from_dict(patient.to_dict(), {}).maximizer == patient.maximizer
 
 
 def test_a_patience_must_be_positive() -> None:

@@ -5,8 +5,9 @@ work has doubled. Branch and bound closes gaps by about as much with each doubli
 
     g(2^j w) ~ g(w) - j (g(w / 2) - g(w)),    closed after the work  w 2^(g(w) / (g(w / 2) - g(w))).
 
-Where that is more than the patience, or the bound did not move at all, the search ends. Work is the
-same on every machine, and so is what is decided by it.
+Where that is more than the patience, or the bound did not move at all, the search ends; not
+before a fortieth of the patience, as some gaps fall late. Work is the same on every machine, and so
+is what is decided by it.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ import math
 FIRST = 0.125
 """Work, in seconds of a nominal machine, after which the gap is first read."""
 
-JUDGED_FROM = 0.5
-"""Work before which no search is given up."""
+JUDGED_FROM = 0.025
+"""Share of the patience before which no search is given up."""
 
 MOST_DOUBLINGS = 60.0
 """Doublings of work that nobody waits for."""
@@ -60,7 +61,7 @@ class Course:
         self.work += work
         if self.work < self._next:
             return
-        if self._next >= JUDGED_FROM and gap > 0.0:
+        if self._next >= JUDGED_FROM * self._patience and gap > 0.0:
             self.is_hopeless |= foreseen(self.work, self._before, gap) > self._patience
         self._before = math.inf if math.isnan(gap) else gap
         while self._next <= self.work:

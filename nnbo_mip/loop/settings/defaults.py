@@ -52,8 +52,9 @@ OPTIONS_FOR_MANY_INPUTS: Mapping[str, Options] = MappingProxyType(
 AUTO = "auto"
 """A region or a warp that is left open; the maximizer of that name."""
 
-PATIENCE = 20.0
-"""Of the maximizer `auto`: work that the proof of a step may be foreseen to need."""
+PATIENCE_FOR_FEW_INPUTS, PATIENCE = 160.0, 20.0
+"""Of the maximizer `auto`, up to `FEW_INPUTS` coordinates and beyond: work that the proof of a step
+may be foreseen to need."""
 
 REGION = "trust:failures=5"
 """Where searching everywhere costs more than it finds: beyond `SOME_INPUTS` coordinates."""
@@ -99,20 +100,24 @@ def acquisition_for(given: object, surrogate: Surrogate) -> object:
     return "ucb" if surrogate.name == "nomu" else "ei"
 
 
-def maximizer_for(given: object) -> object:
+def maximizer_for(given: object, dimension: int) -> object:
     """Return a maximizer, patient to a degree where it is named and that is left open.
 
     Parameters
     ----------
     given : str, mapping or Maximizer
         A mapping, as journals keep it, and an object say all themselves.
+    dimension : int
+        Coordinates of the model.
     """
     if not isinstance(given, str):
         return given
     try:
         name, own = maximizers.parsed(given)
-        is_open = name == AUTO and "patience" not in own
-        return maximizers.create(given, patience=PATIENCE) if is_open else given
+        if name != AUTO or "patience" in own:
+            return given
+        patience = PATIENCE_FOR_FEW_INPUTS if dimension <= FEW_INPUTS else PATIENCE
+        return maximizers.create(given, patience=patience)
     except InputError:
         return given
 

@@ -144,7 +144,7 @@ class Settings(Rebuilt):
         given = {
             "surrogate": made_surrogate,
             "acquisition": acquisition_for(acquisition, made_surrogate),
-            "maximizer": maximizer_for(maximizer),
+            "maximizer": maximizer_for(maximizer, dimension),
             "initial": initial,
             "scaling": scaling,
             "escape": escape,

@@ -34,7 +34,8 @@ def test_a_gap_that_does_not_fall_is_never_closed(before: float, gap: float) -> 
 
 
 def test_a_flat_gap_is_given_up_where_it_is_first_judged() -> None:
-    assert after(halvings(1.0), 20.0) == JUDGED_FROM
+    assert after(halvings(1.0), 20.0) == JUDGED_FROM * 20.0 == 0.5
+    assert after(halvings(1.0), 160.0) == 4.0
 
 
 def test_a_gap_that_halves_is_followed_until_it_needs_more_than_the_patience() -> None:
