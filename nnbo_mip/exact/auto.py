@@ -19,17 +19,16 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 
-import numpy as np
-
 from nnbo_mip.exact import enumeration
 from nnbo_mip.exact.branching import boxes, phases
+from nnbo_mip.exact.branching.phase_ascent import seconds_per_node
 from nnbo_mip.exact.mip import mip
+from nnbo_mip.exact.search.course import Course
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.options import EngineOptions
 from nnbo_mip.exact.search.primal import climb
 from nnbo_mip.exact.search.problem import Problem
 from nnbo_mip.exact.search.result import Proof, SearchResult
-from nnbo_mip.network.graph.affine import dense
 
 ENGINE = "auto"
 
@@ -44,13 +43,6 @@ FEW_RELUS = 40
 
 MANY_RELUS = 130
 """ReLUs beyond which phases have seldom closed what boxes do not."""
-
-NODE_SECONDS, ASCENT_SECONDS = 5e-9, 1.5e-9
-"""Rough times of a node of the dual simplex and of dual ascent, for each entry of its
-dictionary. Budgets are computed from them once: they need not be right, no clock is read."""
-
-BOX_SECONDS, SECONDS_PER_PRODUCT = 1e-5, 1.5e-10
-"""Rough times of a box, beside its products, and of a product."""
 
 BOXES_BEFORE_PROGRAM = 2_700_000
 """Boxes before a network that the phase engine does not take is tried as a program."""
@@ -74,12 +66,15 @@ class Turn:
     counter, budget : str, float
         The counter that the budget limits, and the limit. An engine that ends below it has
         searched everything, and would say the same again.
+    starts_anew : bool
+        Whether nothing is left of earlier turns.
     """
 
     engine: str
     run: Callable[[], SearchResult]
     counter: str = ""
     budget: float = math.inf
+    starts_anew: bool = False
 
     def is_complete(self, result: SearchResult) -> bool:
         """Whether the engine ended by itself."""
@@ -175,14 +170,11 @@ def _phase_turn(
     problem: Problem, options: EngineOptions, monitor: Monitor, seconds: float, short: bool
 ) -> Turn:
     """Return a search over phases from its beginning; a short one hardly sees dual ascent."""
-    k, d = problem.network.n_relus, problem.dimension
-    per_entry = (
-        ASCENT_SECONDS if problem.domain.without_exclusions.is_box and not short else NODE_SECONDS
-    )
-    nodes = max(1, int(seconds / (per_entry * (2 * k * (d + k) + 1))))
+    ascends = problem.domain.without_exclusions.is_box and not short
+    nodes = max(1, int(seconds / seconds_per_node(problem, ascends)))
     phase_options = phases.PhaseOptions(max_nodes=nodes, seed=options.seed)
     run = partial(phases.solve, problem, phase_options, monitor)
-    return Turn(phases.ENGINE, run, "nodes", nodes)
+    return Turn(phases.ENGINE, run, "nodes", nodes, starts_anew=True)
 
 
 class _BoxTurns:
@@ -192,14 +184,7 @@ class _BoxTurns:
         self._problem, self._monitor = problem, monitor
         self._seed = options.seed
         self._search: boxes.BoxSearch | None = None
-        weights = sum(
-            np.count_nonzero(dense(matrix))
-            for layer in problem.network.layers
-            for source, matrix in layer.terms.items()
-            if source > 0
-        )
-        products = 2 * (problem.dimension + 5) * weights
-        self._seconds_per_box = BOX_SECONDS + SECONDS_PER_PRODUCT * products
+        self._seconds_per_box = boxes.seconds_per_box(problem)
 
     def boxes_in(self, seconds: float) -> int:
         """Return how many boxes that is."""
@@ -225,12 +210,17 @@ def _take(
     climb(problem, monitor, seed=options.seed)
     counters: Counter[str] = Counter()
     complete: set[str] = set()
+    courses: dict[str, Course] = {}
     for turns in rounds:
         left = [turn for turn in turns if turn.engine not in complete]
         if turns and not left:
-            break  # all have searched everything: what is open is rounding
+            break  # all have searched everything, what is open is rounding; or gave up
         for turn in left:
-            result = turn.run()
+            course = courses.setdefault(turn.engine, Course(monitor.patience))
+            if turn.starts_anew:
+                course = courses[turn.engine] = Course(monitor.patience)
+            with monitor.judged_by(course):
+                result = turn.run()
             counters.update(result.work)
             if result.status == "infeasible":
                 return result
@@ -238,8 +228,13 @@ def _take(
                 monitor.tighten(result.bound, result.kind, result.proof)
             if turn.is_complete(result):
                 complete.add(turn.engine)
-            if monitor.closed() or monitor.should_stop():
+            if course.is_hopeless:
+                # A solver counts no work, so that nobody could say when to give it up.
+                complete |= {turn.engine, mip.ENGINE}
+            if monitor.closed() or monitor.is_hurried():
                 return _answer(monitor, counters)
+    if any(course.is_hopeless for course in courses.values()):
+        monitor.give_up()
     return _answer(monitor, counters)
 
 
@@ -249,5 +244,5 @@ def _answer(monitor: Monitor, counters: Counter[str]) -> SearchResult:
         monitor.bound,
         monitor.bound_kind,
         counters=counters,
-        stopped=monitor.should_stop() and not monitor.closed(),
+        stopped=monitor.is_hurried() and not monitor.closed(),
     )

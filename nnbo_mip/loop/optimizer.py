@@ -83,10 +83,11 @@ class BayesianOptimizer(RunRecord):
         processes with up to six coordinates, ``half_rank`` for all others.
     gap : float
         At which a proof may stop; see `maximize`.
-    time_limit : float
+    time_limit : float or "auto"
         Wall seconds of an ask; then the best point so far is returned with the bound that was
         proven for it. The fit is not cut short, and a fifth of the time is always left for
-        maximizing.
+        maximizing. ``auto`` is a quarter of the median evaluation, between 0.5 and 10 seconds: a
+        limit that differs from run to run, and so may what is asked where it ends a search.
     most_fitted : int
         Observations that a surrogate learns from at most: the best half and, of the others, those
         that are farthest apart.
@@ -132,7 +133,7 @@ class BayesianOptimizer(RunRecord):
         warp: object = "auto",
         *,
         gap: float = 1e-4,
-        time_limit: float = 10.0,
+        time_limit: float | str = 10.0,
         most_fitted: int = 500,
         steps: int | None = None,
         seed: int | None = 0,

@@ -42,19 +42,8 @@ SHARE = 0.5
 
 
 @dataclass(frozen=True)
-class Bab(Maximizer):
-    """Branch and bound, over input boxes and over the phases of ReLUs.
-
-    Parameters
-    ----------
-    time_limit : float
-        Wall seconds, where those of the request are more.
-    most_problems : int
-        Linear problems of one sequence.
-    """
-
-    name: ClassVar[str] = "bab"
-    abilities: ClassVar[Abilities] = Abilities(proves=True)
+class Prover(Maximizer):
+    """What these maximizers share."""
 
     time_limit: float = math.inf
     most_problems: int = MOST_PROBLEMS
@@ -70,14 +59,45 @@ class Bab(Maximizer):
         return reason or target.ways.why_not(self.name)
 
     def _maximize(self, target: Target, request: Request) -> Proposal:
-        return prove(target, self._options(request.seed), self, request)
+        return prove(target, self._options(request.seed), self, request, math.inf)
 
     def _options(self, seed: int) -> SequenceOptions:
         return SequenceOptions(self.name, seed=seed, most_problems=self.most_problems)
 
 
 @dataclass(frozen=True)
-class Mip(Bab):
+class Bab(Prover):
+    """Branch and bound, over input boxes and over the phases of ReLUs.
+
+    Parameters
+    ----------
+    time_limit : float
+        Wall seconds, where those of the request are more.
+    most_problems : int
+        Linear problems of one sequence.
+    patience : float
+        Work that closing the gap may be foreseen to need, in seconds of a nominal machine; no clock
+        is read. Where the course of the gap foresees more, the search ends early
+        (`exact.search.course`). Infinity never gives up.
+    """
+
+    name: ClassVar[str] = "bab"
+    abilities: ClassVar[Abilities] = Abilities(proves=True)
+
+    patience: float = math.inf
+
+    def __post_init__(self) -> None:
+        """Refuse options that are none."""
+        super().__post_init__()
+        if self.patience != math.inf:
+            check_number("patience", self.patience, above=0.0)
+
+    def _maximize(self, target: Target, request: Request) -> Proposal:
+        return prove(target, self._options(request.seed), self, request, self.patience)
+
+
+@dataclass(frozen=True)
+class Mip(Prover):
     """Mixed-integer programs, one or a sequence of them, by a solver.
 
     Parameters
@@ -110,7 +130,7 @@ class Mip(Bab):
 
 
 @dataclass(frozen=True)
-class Enumerate(Bab):
+class Enumerate(Prover):
     """Exact enumeration: of all pieces in one or two dimensions, or of a small finite domain.
 
     Parameters
@@ -140,6 +160,8 @@ class Auto(Bab):
         Wall seconds, where those of the request are more.
     most_problems : int
         Linear problems of one sequence.
+    patience : float
+        As that of `Bab`.
     """
 
     name: ClassVar[str] = "auto"
@@ -187,13 +209,19 @@ def check_time_limit(seconds: object) -> float:
     return check_number("time_limit", seconds, above=0.0)
 
 
-def prove(target: Target, options: SequenceOptions, maximizer: Bab, request: Request) -> Proposal:
+def prove(
+    target: Target,
+    options: SequenceOptions,
+    maximizer: Prover,
+    request: Request,
+    patience: float,
+) -> Proposal:
     """Maximize the objective of a target and write the certificate."""
     problem = target.problem
     limit = min(maximizer.time_limit, request.time_limit)
     ahead = warm_start(target, request, limit)
     spent = 0.0 if ahead is None else ahead.seconds
-    monitor = Monitor(problem, request.gap, limit - spent, request.callback)
+    monitor = Monitor(problem, request.gap, limit - spent, request.callback, patience)
     if len(request.starts):
         monitor.offer(request.starts)
     if ahead is not None and ahead.x is not None:

@@ -42,6 +42,7 @@ from nnbo_mip.exact.search.options import EngineOptions
 from nnbo_mip.exact.search.primal import climb
 from nnbo_mip.exact.search.problem import OptimizationProblem, Problem
 from nnbo_mip.exact.search.result import Proof, SearchResult
+from nnbo_mip.network.graph.affine import dense
 
 ENGINE = "boxes"
 FLOATS_PER_BATCH = 1 << 18
@@ -49,6 +50,10 @@ FLOATS_PER_BATCH = 1 << 18
 
 LARGEST_FRONTIER_BYTES = 400 * 2**20
 """Memory for open boxes; beyond it the search goes depth first."""
+
+SECONDS_PER_BOX, SECONDS_PER_PRODUCT, SECONDS_PER_FLOAT = 1e-5, 1.5e-10, 2.5e-8
+"""Rough times of a box, of a product within it, and of a value that is held for it. Work is
+counted in them: they need not be right, no clock is read."""
 
 CORNERS_OFFERED = 32
 """Corners a batch that are evaluated; the primal side has usually found the optimum before."""
@@ -151,6 +156,7 @@ class RelaxedSearch:
         self.frontier = Frontier(lower, upper, np.full(lower.shape[1], np.inf))
         self.max_open = min(options.max_open, LARGEST_FRONTIER_BYTES // (16 * len(lower) + 8))
         self.boxes = 0
+        self.seconds_per_box = SECONDS_PER_BOX + SECONDS_PER_FLOAT * relaxer.floats_per_box()
         self.settled = -np.inf  # largest bound among boxes that need no further search
 
     def advance(self, count: int) -> SearchResult:
@@ -163,12 +169,13 @@ class RelaxedSearch:
             self._settle(frontier.discard(monitor.cutoff))
             if not len(frontier):
                 break
-            stopped = monitor.should_stop()
+            stopped = monitor.is_hurried()
             left = before + count - self.boxes
-            if stopped or left <= 0:
+            if stopped or left <= 0 or monitor.is_hopeless:
                 break
             popped = frontier.pop(min(self.batch, left), depth_first=len(frontier) > self.max_open)
             frontier.push(*self._expand(*popped))
+            monitor.spend(len(popped[2]) * self.seconds_per_box, self.bound)
             if monitor.wants_report():
                 monitor.report(ENGINE, self.bound, boxes=self.boxes, open=len(frontier))
         counters = {"boxes": self.boxes - before}
@@ -266,6 +273,18 @@ class BoxSearch(RelaxedSearch):
             options,
             monitor,
         )
+        self.seconds_per_box = seconds_per_box(problem)
+
+
+def seconds_per_box(problem: Problem) -> float:
+    """Return roughly what bounding a network over a box takes."""
+    weights = sum(
+        np.count_nonzero(dense(matrix))
+        for layer in problem.network.layers
+        for source, matrix in layer.terms.items()
+        if source > 0
+    )
+    return SECONDS_PER_BOX + SECONDS_PER_PRODUCT * 2 * (problem.dimension + 5) * weights
 
 
 def _choose_relaxer(problem: Problem) -> BoxRelaxer:

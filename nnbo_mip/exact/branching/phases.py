@@ -31,7 +31,12 @@ from nnbo_mip.exact.bounds.flat import Bounds, FlatSystem, flatten
 from nnbo_mip.exact.bounds.lp_bounds import tighten_above, tighten_layers
 from nnbo_mip.exact.bounds.program import Program, build_program
 from nnbo_mip.exact.bounds.relaxation import Relaxer
-from nnbo_mip.exact.branching.phase_ascent import AscentOptions, AscentSearch, is_for_ascent
+from nnbo_mip.exact.branching.phase_ascent import (
+    AscentOptions,
+    AscentSearch,
+    is_for_ascent,
+    seconds_per_node,
+)
 from nnbo_mip.exact.branching.phase_exclusions import UnitExclusions
 from nnbo_mip.exact.branching.phase_queue import PhaseQueue
 from nnbo_mip.exact.search.monitor import Monitor
@@ -272,8 +277,9 @@ class _PhaseSearch:
             queue.push(program.low, high, bound)
 
     def _out_of_budget(self) -> bool:
-        self.stopped = self.stopped or self.monitor.should_stop()
-        return self.stopped or self.nodes >= self.options.max_nodes
+        self.stopped = self.stopped or self.monitor.is_hurried()
+        spent = self.nodes >= self.options.max_nodes
+        return self.stopped or spent or self.monitor.is_hopeless
 
     def _search(self, program: Program, queue: PhaseQueue, node_limit: int) -> None:
         """Search below a program's open nodes until none is left, or the limit is reached."""
@@ -323,8 +329,9 @@ class _PhaseSearch:
                 self._offer(program.to_point(best), reached)
             for k in range(len(open_bound) - excluded):
                 queue.push(open_low[k], open_high[k], open_bound[k])
+            left = max(queue.largest_bound(), self.settled)
+            monitor.spend(nodes * seconds_per_node(self.problem, ascends=False), left)
             if monitor.wants_report():
-                left = max(queue.largest_bound(), self.settled)
                 monitor.report(ENGINE, left, nodes=self.nodes, open=len(queue))
 
     def _split_at(

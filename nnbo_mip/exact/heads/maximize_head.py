@@ -37,6 +37,7 @@ from nnbo_mip.exact.heads import (
 from nnbo_mip.exact.heads.boxes import Boxed
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.scores.problem import HeadProblem, answer
+from nnbo_mip.exact.search.course import Course
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.result import Proof, SearchResult, Step
 from nnbo_mip.scores.base.abstract import Shape
@@ -59,6 +60,11 @@ EXHAUSTED = (
 )
 
 HURRIED = "time was over before the gap was closed; give more, or a larger gap."
+
+HOPELESS = (
+    "the search ended early, as the course of the gap left no hope of closing it soon; the bound "
+    "holds. A maximizer with more patience searches on."
+)
 
 INTERRUPTED = "the search was interrupted."
 
@@ -155,13 +161,14 @@ class _Turns:
         self.proven_by: SearchResult | None = None
         self.steps: tuple[Step, ...] = ()
         self.empty: SearchResult | None = None
+        self.gave_up = False  # the sequence
 
     def run(self) -> SearchResult:
         for turn in self._plan():
             turn()
             if self.empty is not None:
                 return answer(self.problem, self.empty, self.steps)
-            if self.monitor.closed() or self.monitor.should_stop():
+            if self.monitor.closed() or self.monitor.is_hurried():
                 break
         if not math.isfinite(self.monitor.bound):
             self._relax_once()
@@ -207,7 +214,10 @@ class _Turns:
     def _solve_sequence(self) -> None:
         assert self.sequence is not None
         before = self.monitor.bound
-        result = self.sequence(self.problem, self.options, self.monitor)
+        course = Course(self.monitor.patience)
+        with self.monitor.judged_by(course):
+            result = self.sequence(self.problem, self.options, self.monitor)
+        self.gave_up |= course.is_hopeless
         self.steps = result.steps
         self.counters.update(result.work)
         if result.message:
@@ -234,11 +244,12 @@ class _Turns:
     def _answer(self) -> SearchResult:
         monitor = self.monitor
         closed = monitor.closed()
-        stopped = monitor.should_stop() or any(step.time_limited for step in self.steps)
+        stopped = monitor.is_hurried() or any(step.time_limited for step in self.steps)
         if monitor.interrupted:
             self.messages.append(INTERRUPTED)
         else:
-            self.messages.append(HURRIED if stopped else EXHAUSTED)
+            unfinished = HOPELESS if monitor.is_hopeless or self.gave_up else EXHAUSTED
+            self.messages.append(HURRIED if stopped else unfinished)
         proof = self.proven_by.proof if self.proven_by else monitor.bound_proof
         kind = monitor.bound_kind if math.isfinite(monitor.bound) else "none"
         result = monitor.result(

@@ -74,7 +74,7 @@ class StepMonitor(Monitor):
         seconds: float,
         whole: Monitor,
     ) -> None:
-        super().__init__(problem, 0.0, seconds)
+        super().__init__(problem, 0.0, seconds, patience=whole.patience)
         self._allowance, self._level, self._whole = allowance, level, whole
 
     def _accept(self, point: FloatArray) -> None:
@@ -141,7 +141,7 @@ class Sequence:
         return domain.lower, domain.upper
 
     def exhausted(self) -> bool:
-        """Whether there is no time, no wish or no budget for another problem."""
+        """Whether there is no time, no wish, no hope or no budget for another problem."""
         return self.whole.should_stop() or len(self.steps) >= self.options.most_problems
 
     def maximize(
@@ -181,6 +181,8 @@ class Sequence:
         if whole.best_x is not None:
             monitor.offer(whole.best_x[None, :])
         result, complaint = run(self.options.method, problem, self.options, monitor)
+        if monitor.is_hopeless and not monitor.closed():
+            whole.give_up()
         found = monitor.settled(result)
         step = Step(
             weights,

@@ -192,7 +192,7 @@ def assemble(
         bound,
         kind,
         counters=counters,
-        stopped=(monitor.should_stop() and not monitor.closed())
+        stopped=(monitor.is_hurried() and not monitor.closed())
         or any(step.time_limited for step in steps),
         message=" ".join(notes),
     )

@@ -12,6 +12,7 @@ import numpy as np
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.control import Progress, ProgressCallback, now
 from nnbo_mip.core.terms import Kind, Status
+from nnbo_mip.exact.search.course import Course
 from nnbo_mip.exact.search.problem import OptimizationProblem
 from nnbo_mip.exact.search.result import Proof, SearchResult
 
@@ -35,6 +36,8 @@ class Monitor:
         Seconds from now, of wall time unless another clock was chosen (`core.control`).
     callback : callable, optional
         Receives a `Progress` at most every `REPORT_INTERVAL` seconds.
+    patience : float
+        Work that closing the gap may be foreseen to need (`course`); infinity never gives up.
     """
 
     def __init__(
@@ -43,6 +46,7 @@ class Monitor:
         gap: float,
         time_limit: float = math.inf,
         callback: ProgressCallback | None = None,
+        patience: float = math.inf,
     ) -> None:
         self.problem = problem
         self.gap = gap
@@ -53,6 +57,8 @@ class Monitor:
         self.bound_proof: Proof | None = None
         self.evaluations = 0
         self._callback = callback
+        self.patience = patience
+        self._course = Course(patience)
         self._started = now()
         self._deadline = self._started + time_limit
         self._last_report = -math.inf
@@ -102,6 +108,30 @@ class Monitor:
 
     # -- stopping ---------------------------------------------------------------------
 
+    def spend(self, work: float, bound: float) -> None:
+        """Take notice of work, in seconds of a nominal machine, and of the bound that it left."""
+        known = self.best_x is not None
+        gap = min(bound, self.bound) - self.cutoff if known else math.nan
+        self._course.spend(work, gap)
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether the course of the gap left no hope of closing it."""
+        return self._course.is_hopeless
+
+    def give_up(self) -> None:
+        """Leave all hope, as every engine has."""
+        self._course.is_hopeless = True
+
+    @contextmanager
+    def judged_by(self, course: Course) -> Iterator[None]:
+        """Judge what is done within by a course of its own."""
+        before, self._course = self._course, course
+        try:
+            yield
+        finally:
+            self._course = before
+
     def seconds(self) -> float:
         """Seconds since the start."""
         return now() - self._started
@@ -119,9 +149,13 @@ class Monitor:
         """Whether `interrupt` was called."""
         return self._interrupted.is_set()
 
-    def should_stop(self) -> bool:
+    def is_hurried(self) -> bool:
         """Whether time is up or somebody asked to stop."""
         return self.interrupted or now() >= self._deadline
+
+    def should_stop(self) -> bool:
+        """Whether time is up, somebody asked to stop, or there is no hope."""
+        return self.is_hopeless or self.is_hurried()
 
     @contextmanager
     def shortened(self, share: float) -> Iterator[None]:

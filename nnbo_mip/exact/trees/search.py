@@ -34,6 +34,9 @@ BATCH = 512
 POINTS_OFFERED = 32
 """Middles of boxes a batch that are scored."""
 
+SECONDS_PER_BOX, SECONDS_PER_NODE = 1e-5, 1e-8
+"""Rough times of a box, and for each node of the trees; work is counted in them."""
+
 SAMPLES = 512
 SWEEPS = 8
 """Rounds over all coordinates of the climb at most."""
@@ -71,6 +74,7 @@ class TreeSearch:
         a, b = a[feasible], b[feasible]
         self.frontier = Frontier(_floats(a), _floats(b), np.full(len(a), np.inf))
         self.boxes = 0
+        self.seconds_per_box = SECONDS_PER_BOX + SECONDS_PER_NODE * len(forest.nodes)
         self.settled = -np.inf
         self.kind: Kind = "rigorous"
         self.asked = 0
@@ -90,14 +94,15 @@ class TreeSearch:
             self.settled = max(self.settled, frontier.discard(monitor.cutoff))
             if not len(frontier):
                 break
-            stopped = monitor.should_stop()
+            stopped = monitor.is_hurried()
             left = before + count - self.boxes
-            if stopped or left <= 0:
+            if stopped or left <= 0 or monitor.is_hopeless:
                 break
             deep = len(frontier) > self.options.max_open
             first, last, inherited = frontier.pop(min(BATCH, left), depth_first=deep)
             a, b, bound = self._expanded(_whole(first), _whole(last), inherited)
             frontier.push(_floats(a), _floats(b), bound)
+            monitor.spend(len(inherited) * self.seconds_per_box, self.bound)
             if monitor.wants_report():
                 monitor.report(ENGINE, self.bound, boxes=self.boxes, open=len(frontier))
         counters = {"boxes": self.boxes - before}

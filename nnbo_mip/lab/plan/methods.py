@@ -18,7 +18,7 @@ from nnbo_mip.lab.plan.experiment_file import Section
 from nnbo_mip.lab.plan.method import AXES, Method
 from nnbo_mip.lab.plan.outside import is_outside, outside_methods
 from nnbo_mip.loop.optimize import begun
-from nnbo_mip.loop.record.serialization import number_out
+from nnbo_mip.loop.record.serialization import limit_out
 from nnbo_mip.loop.settings.settings import DOORS, Settings
 from nnbo_mip.loop.step.rehearsal import rehearse
 from nnbo_mip.problems.problem import Direction, Problem
@@ -70,7 +70,7 @@ class Ours(Method):
             settings = begun(problem.space, steps, **options, direction=direction).settings
             own = {"initial": settings.descriptions["initial"], "steps": settings.steps}
         described = {name: settings.descriptions[name] for name in DOORS if name != "initial"}
-        numbers = {name: number_out(getattr(settings, name)) for name in NUMBERS}
+        numbers = {name: limit_out(getattr(settings, name)) for name in NUMBERS}
         return {"options": {**described, **numbers, "most_fitted": settings.most_fitted, **own}}
 
 

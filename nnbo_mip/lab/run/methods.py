@@ -10,7 +10,7 @@ from nnbo_mip.lab.peers.base import MethodTask
 from nnbo_mip.lab.plan.starts import design_for, shared_starts
 from nnbo_mip.lab.plan.unit import Unit
 from nnbo_mip.loop.designs.designs import design_of
-from nnbo_mip.loop.record.serialization import number_in
+from nnbo_mip.loop.record.serialization import limit_in
 from nnbo_mip.loop.settings.settings import Purpose, seed_for
 from nnbo_mip.problems.noise import GaussianNoise
 from nnbo_mip.problems.problem import Direction, Problem
@@ -56,7 +56,7 @@ class Modelled:
             options["steps"] = unit.steps
         settings = Settings.planned(
             task.space,
-            **{**options, "time_limit": number_in(options["time_limit"])},
+            **{**options, "time_limit": limit_in(options["time_limit"])},
             direction=task.direction,
             seed=unit.instance,
         )

@@ -35,7 +35,7 @@ class Event:
         Unique, so that an event whose writing was interrupted is not written twice. No figure
         depends on it.
     time : float
-        Seconds since 1970. No figure depends on it.
+        Seconds since 1970. No figure depends on it, unless ``time_limit="auto"`` asks for that.
     """
 
     kind: EventKind

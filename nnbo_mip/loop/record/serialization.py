@@ -104,6 +104,16 @@ def number_in(value: Any) -> float:
     return float(value)
 
 
+def limit_out(limit: float | str) -> float | str:
+    """Return a limit of time as JSON holds it; one that is a word stays."""
+    return limit if isinstance(limit, str) else number_out(limit)
+
+
+def limit_in(stored: Any) -> float | str:
+    """Return the limit that `limit_out` wrote."""
+    return "auto" if stored == "auto" else number_in(stored)
+
+
 def shown(value: object, letters: int = 60) -> str:
     """Return the beginning of an object's repr, or that it has none."""
     try:

@@ -92,6 +92,8 @@ class State(Rebuilt):
     owners : mapping of str to str
         Keys of the workers that are at what is pending, by key of the ask; nobody is named where
         `ask` was called by hand.
+    given_out : mapping of str to float
+        When what was asked was given out, or last claimed, in seconds since 1970, by key.
     """
 
     space: Space
@@ -106,9 +108,10 @@ class State(Rebuilt):
     places: Mapping[str, FloatArray] = field(default_factory=dict)
     images: Mapping[str, FloatArray] = field(default_factory=dict)
     owners: Mapping[str, str] = field(default_factory=dict)
+    given_out: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("suggestions", "places", "images", "owners"):
+        for name in ("suggestions", "places", "images", "owners", "given_out"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     @property
@@ -127,6 +130,15 @@ class State(Rebuilt):
         """Return the first observation whose value times a sign is the largest, if there is one."""
         told = [one for one in self.observations if one.y is not None]
         return max(told, key=lambda one: sign * (one.y or 0.0), default=None)
+
+    @property
+    def evaluation_seconds(self) -> list[float]:
+        """How long evaluations took, from being given out to being told, of what was asked."""
+        return [
+            max(0.0, one.time - self.given_out[one.suggestion.key])
+            for one in self.observations
+            if one.suggestion is not None
+        ]
 
     def pends(self, ask: Event) -> bool:
         """Whether the point of an ask is one that is pending."""
@@ -156,6 +168,7 @@ class _Draft:
         self._places = dict(state.places)
         self._images = dict(state.images)
         self._owners = dict(state.owners)
+        self._given_out = dict(state.given_out)
         self._pending = dict.fromkeys(state.pending)
         self._observations = list(state.observations)
         self._stage = state.stage
@@ -192,6 +205,7 @@ class _Draft:
             self._places,
             self._images,
             {key: worker for key, worker in self._owners.items() if key in self._pending},
+            self._given_out,
         )
 
     def _ask(self, event: Event) -> None:
@@ -200,6 +214,7 @@ class _Draft:
         suggestion = Suggestion.from_dict(content["suggestion"], number, event.key)
         stage = Stage.from_dict(content["stage"])
         self._suggestions[event.key] = suggestion
+        self._given_out[event.key] = event.time
         image = self._space.encode(suggestion.x)[0]
         self._images[event.key] = image
         self._places[event.key] = image if suggestion.z is None else suggestion.z
@@ -238,3 +253,4 @@ class _Draft:
 
     def _claim(self, event: Event) -> None:
         self._owners[event.content["ask"]] = event.content["worker"]
+        self._given_out[event.content["ask"]] = event.time

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from nnbo_mip.core.errors import InputError
+from nnbo_mip.maximizers.base.catalogue import registry as maximizers
 from nnbo_mip.surrogates.base.abstract import Capability, Surrogate
 from nnbo_mip.surrogates.base.families import registry
 
@@ -49,7 +50,11 @@ OPTIONS_FOR_MANY_INPUTS: Mapping[str, Options] = MappingProxyType(
 """What does from `MANY_INPUTS` coordinates on."""
 
 AUTO = "auto"
-"""A region or a warp that is left open."""
+"""A region or a warp that is left open; the maximizer of that name."""
+
+PATIENCE_FOR_FEW_INPUTS, PATIENCE = 160.0, 20.0
+"""Of the maximizer `auto`, up to `FEW_INPUTS` coordinates and beyond: work that the proof of a step
+may be foreseen to need."""
 
 REGION = "trust:failures=5"
 """Where searching everywhere costs more than it finds: beyond `SOME_INPUTS` coordinates."""
@@ -93,6 +98,28 @@ def acquisition_for(given: object, surrogate: Surrogate) -> object:
     if Capability.STD not in surrogate.capabilities:
         return "mean"
     return "ucb" if surrogate.name == "nomu" else "ei"
+
+
+def maximizer_for(given: object, dimension: int) -> object:
+    """Return a maximizer, patient to a degree where it is named and that is left open.
+
+    Parameters
+    ----------
+    given : str, mapping or Maximizer
+        A mapping, as journals keep it, and an object say all themselves.
+    dimension : int
+        Coordinates of the model.
+    """
+    if not isinstance(given, str):
+        return given
+    try:
+        name, own = maximizers.parsed(given)
+        if name != AUTO or "patience" in own:
+            return given
+        patience = PATIENCE_FOR_FEW_INPUTS if dimension <= FEW_INPUTS else PATIENCE
+        return maximizers.create(given, patience=patience)
+    except InputError:
+        return given
 
 
 def region_for(given: object, dimension: int) -> object:

@@ -34,10 +34,12 @@ from nnbo_mip.loop.policies.batches import Batch, batch_of
 from nnbo_mip.loop.policies.escape import Escape, escape_of
 from nnbo_mip.loop.policies.restart import Restart, restart_of
 from nnbo_mip.loop.policies.width_scaling import Scaling, scaling_of
-from nnbo_mip.loop.record.serialization import described, number_out
+from nnbo_mip.loop.record.serialization import described, limit_out
 from nnbo_mip.loop.regions.regions import Region, region_of
 from nnbo_mip.loop.settings.defaults import (
+    AUTO,
     acquisition_for,
+    maximizer_for,
     region_for,
     surrogate_for,
     warp_for,
@@ -127,7 +129,7 @@ class Settings(Rebuilt):
     warp: Warp
     direction: Direction
     gap: float
-    time_limit: float
+    time_limit: float | str
     most_fitted: int
     steps: int | None
     seed: int
@@ -173,7 +175,7 @@ class Settings(Rebuilt):
         given = {
             "surrogate": made_surrogate,
             "acquisition": acquisition_for(acquisition, made_surrogate),
-            "maximizer": maximizer,
+            "maximizer": maximizer_for(maximizer, dimension),
             "initial": initial,
             "scaling": scaling,
             "escape": escape,
@@ -189,7 +191,7 @@ class Settings(Rebuilt):
             **made,
             direction=as_direction(direction),
             gap=as_gap(gap),
-            time_limit=as_time_limit(time_limit),
+            time_limit=AUTO if time_limit == AUTO else as_time_limit(time_limit),
             most_fitted=check_count("most_fitted", most_fitted, least=2),
             steps=None if steps is None else check_count("steps", steps),
             seed=made_seed,
@@ -241,7 +243,7 @@ class Settings(Rebuilt):
             },
             "direction": self.direction,
             "gap": self.gap,
-            "time_limit": number_out(self.time_limit),
+            "time_limit": limit_out(self.time_limit),
             "most_fitted": self.most_fitted,
             "steps": self.steps,
             "seed": self.seed,

@@ -7,7 +7,7 @@ from typing import Any
 
 from nnbo_mip.core.checks import as_seed
 from nnbo_mip.core.errors import FileFormatError, InputError
-from nnbo_mip.loop.record.serialization import described, describes, number_in
+from nnbo_mip.loop.record.serialization import described, describes, limit_in
 from nnbo_mip.loop.settings.defaults import AUTO, surrogate_for
 from nnbo_mip.loop.settings.settings import CHANGEABLE, DOORS, Settings, embedded_space
 from nnbo_mip.space.space import Space
@@ -26,7 +26,7 @@ def settings_of(stored: Mapping[str, Any], given: Mapping[str, object]) -> Setti
     try:
         options = {name: stored["options"][name] for name in DOORS}
         rest = {name: stored[name] for name in ("direction", "gap", "most_fitted", "steps", "seed")}
-        time_limit, space = number_in(stored["time_limit"]), stored["space"]
+        time_limit, space = limit_in(stored["time_limit"]), stored["space"]
         objects, rest["seed"] = stored["objects"], as_seed(rest["seed"])
     except (KeyError, TypeError) as error:
         raise FileFormatError(
@@ -39,7 +39,7 @@ def settings_of(stored: Mapping[str, Any], given: Mapping[str, object]) -> Setti
 
     embedding = again("embedding", given.get("embedding"))
     embedded = embedded_space(made_space, embedding, rest["seed"])
-    dimension = (embedded or made_space).model().dimension
+    dimension = (embedded or made_space).model().n_parameters
     for name in DOORS:
         passed = given.get(name)
         if name in ("region", "warp") and isinstance(passed, str) and passed == AUTO:

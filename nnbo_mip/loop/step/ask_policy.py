@@ -23,6 +23,7 @@ from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.loop.regions.regions import Extent
 from nnbo_mip.loop.settings.settings import Purpose, Settings, seed_for
 from nnbo_mip.loop.step.answer import ONLY_CORNERS, are_corners
+from nnbo_mip.loop.step.limits import seconds_of_ask
 from nnbo_mip.loop.step.step import Step
 from nnbo_mip.loop.step.step_data import StepInput
 from nnbo_mip.loop.step.training_set import TrainingSet, as_models_see, learned, seeded
@@ -210,6 +211,7 @@ class AskPolicy:
             c=state.c,
             extent=extent,
             fit_before=self._fit_before(state),
+            time_limit=seconds_of_ask(self._settings.time_limit, state.evaluation_seconds),
             believed=self._believed(len(state.observations)),
         )
 

@@ -247,7 +247,7 @@ class Step:
         def quick(excluded: FloatArray | None) -> Proposal:
             domain = self._reach if excluded is None else self._reach.away_from(excluded, away)
             request = Request(
-                time_limit=QUICK_SHARE * self._settings.time_limit,
+                time_limit=QUICK_SHARE * self._given.time_limit,
                 seed=seed_for(self._settings.seed, self._given.step, Purpose.MAXIMIZE),
                 starts=starts[domain.admissible(starts)],
             )
@@ -263,8 +263,8 @@ class Step:
         excluded: FloatArray | None,
         guess: FloatArray | None,
     ) -> Proposal:
-        settings, starts = self._settings, self._learned.sample.best(STARTS)
-        limit = settings.time_limit
+        starts = self._learned.sample.best(STARTS)
+        limit = self._given.time_limit
         if self._interrupted:
             limit = SHORTEST
         elif math.isfinite(limit):
@@ -323,7 +323,7 @@ class Step:
     def _left(self) -> float:
         if self._interrupted:
             return 0.0
-        return self._settings.time_limit - (now() - self._learned.began)
+        return self._given.time_limit - (now() - self._learned.began)
 
     def _is_late(self) -> bool:
         late = self._left() <= 0.0

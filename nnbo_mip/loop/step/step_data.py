@@ -36,6 +36,8 @@ class StepInput:
         The region to which the search is limited.
     fit_before : float
         Seconds that the model of the step before learned; 0 at the first step.
+    time_limit : float
+        Seconds that the ask may take.
     believed : callable
         Fits a surrogate to a sample alone; the same belief for the same sample, perhaps kept.
     """
@@ -48,6 +50,7 @@ class StepInput:
     c: float | None
     extent: Extent | None
     fit_before: float
+    time_limit: float
     believed: Callable[[TrainingSet], Belief]
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -30,6 +31,12 @@ ORDER = ("amplitude", "mixture", "length_scale", "noise")
 
 UNREACHABLE = 1e100
 """What L-BFGS-B sees in place of an infinite value: a plateau at which it stops."""
+
+TOLERANCE = 1e-4
+"""Gain in the logarithm of the likelihood at which a climb ends."""
+
+MOST_STEPS = 15_000
+"""Steps of a climb at most; it ends by itself long before."""
 
 REACH = np.log(30.0)
 """How far from the given values climbs start; much farther out correlations are 0 or 1."""
@@ -87,7 +94,7 @@ class Hyperparameters:
     priors: Mapping[str, LogNormal] = field(default_factory=dict)
     tied: tuple[tuple[int, ...], ...] = ()
 
-    @property
+    @cached_property
     def free(self) -> tuple[str, ...]:
         """Name of every entry of the vector of logarithms."""
         count = len(self.kernel.length_scale) if self.ard else 1
@@ -98,7 +105,7 @@ class Hyperparameters:
             for _ in range(count if name == "length_scale" else 1)
         )
 
-    @property
+    @cached_property
     def bounds(self) -> FloatArray:
         """Logarithms (p, 2) of the ends of the ranges."""
         return np.log([self.ranges[name] for name in self.free]).reshape(-1, 2)
@@ -143,7 +150,11 @@ class Hyperparameters:
 
 
 def maximize_likelihood(
-    likelihood: Likelihood, hyper: Hyperparameters, n_restarts: int, seed: int
+    likelihood: Likelihood,
+    hyper: Hyperparameters,
+    n_restarts: int,
+    seed: int,
+    most_steps: int = MOST_STEPS,
 ) -> tuple[Hyperparameters, float]:
     """Return the best hyper-parameters that were found, and what was climbed there.
 
@@ -159,6 +170,8 @@ def maximize_likelihood(
         Further climbs, from points around it, uniform in the logarithms.
     seed : int
         Of these points.
+    most_steps : int
+        Of each climb.
     """
     moves = hyper.moves
     leaders = moves.argmax(axis=1)
@@ -168,7 +181,7 @@ def maximize_likelihood(
     others = np.random.default_rng(seed).uniform(nearest, farthest, (n_restarts, len(start)))
     names = [hyper.free[leader] for leader in leaders]
     climbed = _with_priors(_tied(likelihood, moves), hyper.priors, names)
-    ends = [_climb(climbed, logarithms, bounds) for logarithms in (start, *others)]
+    ends = [_climb(climbed, logarithms, bounds, most_steps) for logarithms in (start, *others)]
     best, value = max(ends, key=lambda end: end[1])
     return hyper.at((best if value > -np.inf else start) @ moves), value
 
@@ -204,7 +217,7 @@ def _with_priors(
 
 
 def _climb(
-    likelihood: Likelihood, start: FloatArray, bounds: FloatArray
+    likelihood: Likelihood, start: FloatArray, bounds: FloatArray, most_steps: int
 ) -> tuple[FloatArray, float]:
     """Return where L-BFGS-B ends, and the likelihood there.
 
@@ -223,6 +236,6 @@ def _climb(
             return UNREACHABLE, np.zeros_like(logarithms)
         return -value / unit, -gradient / unit
 
-    options = {"ftol": 1e-9 / unit, "gtol": 1e-5 / unit}
+    options = {"ftol": TOLERANCE / unit, "gtol": 1e-5 / unit, "maxiter": most_steps}
     answer = minimize(descent, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     return answer.x, -unit * float(answer.fun)

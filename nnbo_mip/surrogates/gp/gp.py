@@ -36,7 +36,12 @@ from nnbo_mip.surrogates.base.observations import (
 )
 from nnbo_mip.surrogates.gp.belief import GpBelief, gp_capabilities
 from nnbo_mip.surrogates.gp.direct import direct_likelihood
-from nnbo_mip.surrogates.gp.fitting import Hyperparameters, LogNormal, maximize_likelihood
+from nnbo_mip.surrogates.gp.fitting import (
+    MOST_STEPS,
+    Hyperparameters,
+    LogNormal,
+    maximize_likelihood,
+)
 from nnbo_mip.surrogates.gp.kernels import FORMS, LARGEST_NU, Kernel
 from nnbo_mip.surrogates.gp.noise import MOST, amplitude_prior, unknown_noise
 from nnbo_mip.surrogates.gp.sklearn import sklearn_likelihood
@@ -57,6 +62,12 @@ LISTS = (
     "y_range",
 )
 """Options that can be several numbers."""
+
+MOST_SEARCHED, SEARCHED = 200, 150
+"""Observations up to which all climbs are over all of them, and how many are taken of more."""
+
+LAST_STEPS = 40
+"""Steps of the climb over all observations that follows."""
 
 Range = tuple[float, float] | str
 
@@ -98,7 +109,8 @@ class GaussianProcess(Surrogate):
         Variance that is added to the diagonal for stability and not reported as noise.
     n_restarts : int
         Climbs of the likelihood from random points within a factor of 30 of the values
-        above, beside the climb from those.
+        above, beside the climb from those. With more than 200 observations they are over 150 of
+        these, chosen by the seed; a short climb over all follows from where the best of them ended.
     normalize : bool
         Whether y is standardized; otherwise the prior's mean is y = 0.
     y_range : (low, high), optional
@@ -214,9 +226,30 @@ class GaussianProcess(Surrogate):
         known = self.alpha + told
         diagonal = known + factorize(hyper, points, known)[1]
         if hyper.free and varies(data.y):
-            likelihood = LIKELIHOODS[self.backend](hyper, points, values, diagonal)
-            hyper, _ = maximize_likelihood(likelihood, hyper, self.n_restarts, self.seed)
+            hyper = self._searched(hyper, points, values, diagonal)
         return conditioned(hyper, points, values, units, diagonal)
+
+    def _searched(
+        self,
+        hyper: Hyperparameters,
+        points: FloatArray,
+        values: FloatArray,
+        diagonal: float | FloatArray,
+    ) -> Hyperparameters:
+        """Return hyper-parameters of large likelihood.
+
+        Where observations are many, a random part of them says where the climb over all begins.
+        """
+        likelihood_of = LIKELIHOODS[self.backend]
+        n, restarts, steps = len(points), self.n_restarts, MOST_STEPS
+        if n > MOST_SEARCHED and restarts:
+            chosen = np.random.default_rng(self.seed).choice(n, SEARCHED, replace=False)
+            own = diagonal[chosen] if isinstance(diagonal, np.ndarray) else diagonal
+            part = likelihood_of(hyper, points[chosen], values[chosen], own)
+            hyper, _ = maximize_likelihood(part, hyper, restarts, self.seed)
+            restarts, steps = 0, LAST_STEPS
+        likelihood = likelihood_of(hyper, points, values, diagonal)
+        return maximize_likelihood(likelihood, hyper, restarts, self.seed, steps)[0]
 
     def noise_in(self, X: npt.ArrayLike, y: npt.ArrayLike) -> float:
         """Return the deviation of values of which none was told; 0 unless `learns_noise`."""

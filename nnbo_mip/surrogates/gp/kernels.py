@@ -90,7 +90,7 @@ class Kernel:
         if self.groups:
             shares = [part(A[:, columns], B[:, columns]) for columns, part in self.parts()]
             return np.asarray(np.sum(shares, axis=0))
-        return self.amplitude * self._correlation(self._distances(A, B))
+        return self.at(self._distances(A, B))
 
     def pull(self, A: FloatArray, B: FloatArray, weights: FloatArray) -> FloatArray:
         """Return sum_j weights_ij dk(a_i, b_j)/da_i, (n, d); 0 for the slope at a cusp.
@@ -114,16 +114,26 @@ class Kernel:
 
     def slope(self, A: FloatArray, B: FloatArray) -> FloatArray:
         """Return a q(r) (n, m) between points (n, d) and (m, d), of a kernel without groups."""
-        return self.amplitude * self._slope(self._distances(A, B))
+        return self.slope_at(self._distances(A, B))
 
-    def mixture_slope(self, A: FloatArray, B: FloatArray) -> FloatArray:
-        """Return dk / d log m (n, m) of ``rational_quadratic`` between points."""
-        if self.groups:
-            shares = [part.mixture_slope(A[:, c], B[:, c]) for c, part in self.parts()]
-            return np.asarray(np.sum(shares, axis=0))
+    @property
+    def is_smooth(self) -> bool:
+        """Whether the kernel has a second derivative where points coincide."""
+        return self.form != "matern" or self.nu > 1.0
+
+    def at(self, r: FloatArray) -> FloatArray:
+        """Return k at scaled distances, of a kernel without groups."""
+        return np.asarray(self.amplitude * self._correlation(r))
+
+    def slope_at(self, r: FloatArray) -> FloatArray:
+        """Return a q(r)."""
+        return np.asarray(self.amplitude * self._slope(r))
+
+    def mixture_slope_at(self, r: FloatArray) -> FloatArray:
+        """Return dk / d log m."""
         m = self.mixture
-        share = np.square(self._distances(A, B)) / (2.0 * m)
-        return np.asarray(self(A, B) * m * (share / (1.0 + share) - np.log1p(share)))
+        share = np.square(r) / (2.0 * m)
+        return np.asarray(self.at(r) * m * (share / (1.0 + share) - np.log1p(share)))
 
     def frequencies(self, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` draws (count, d) of w / l, for random waves of this kernel."""
