@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run what is missing, and print the table."""
     options = parser().parse_args(arguments)
     ways = ways_of(options)
-    cells = [
+    cells: list[dict[str, Any]] = [
         {"task": label, "way": way, "options": dict(ways[way]), "seed": seed}
         | {"readings": options.readings}
         for seed in range(1, 1 + options.seeds)

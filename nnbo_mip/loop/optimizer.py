@@ -34,7 +34,7 @@ from nnbo_mip.loop.record.workers import Worker
 from nnbo_mip.loop.settings.provenance import provenance
 from nnbo_mip.loop.settings.settings import OPENED_WITH, Settings
 from nnbo_mip.loop.step.ask_policy import AskPolicy
-from nnbo_mip.loop.step.doubts import doubt_in
+from nnbo_mip.loop.step.doubts import doubt_in, is_nearly_known
 from nnbo_mip.loop.step.recommending import Recommendation, recommended
 from nnbo_mip.loop.step.rehearsal import rehearse, rehearse_maximizer
 from nnbo_mip.loop.tables.tables import read_table
@@ -485,9 +485,9 @@ class BayesianOptimizer:
                     f"a suggestion is not in the journal yet: {error}", JournalWarning, stacklevel=4
                 )
             suggestion = self._ledger.state.suggestions[event.key]
-            # The last points of a finite space promise little, and nobody is warned.
-            is_finite = all(grid is not None for grid in self._settings.search.model().grids)
-            said = "" if is_finite or self._has_warned else doubt_in(suggestion.message)
+            domain = self._settings.search.model()
+            is_due = not (self._has_warned or is_nearly_known(domain, len(self.history)))
+            said = doubt_in(suggestion.message) if is_due else ""
             if said:
                 self._has_warned = True  # once a run
                 warnings.warn(said, ModelWarning, stacklevel=4)

@@ -12,12 +12,23 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import ModelWarning
 from nnbo_mip.loop.evaluation import evaluated
 from nnbo_mip.loop.policies.escape import NoEscape, escape_of
-from nnbo_mip.loop.step.doubts import N_CORNERS, NOTHING_LEFT, ONLY_CORNERS, are_corners
+from nnbo_mip.loop.record.region_box import RegionBox
+from nnbo_mip.loop.step.doubts import (
+    N_CORNERS,
+    NOTHING_IN_REGION,
+    NOTHING_LEFT,
+    ONLY_CORNERS,
+    ONLY_CORNERS_OF_REGIONS,
+    corners_said,
+    is_nearly_known,
+)
 from nnbo_mip.loop.step.training_set import TrainingSet
 from nnbo_mip.loop.warps.warping import warp_of
+from nnbo_mip.space.domain import Domain
 from tests.loop.runs import BOX, bowl, figures, optimizer
 from tests.loop.step.test_training_set import observed
 
@@ -153,7 +164,7 @@ def test_a_learned_noise_is_that_of_all_values_and_of_no_failure() -> None:
 
 def test_a_negligible_score_is_said_and_warned_of_once() -> None:
     """Nothing in sight improves on a value that is far below all others."""
-    options = {"maximizer": "random:evaluations=100", "initial": 4, "seed": 0}
+    options: dict[str, Any] = {"maximizer": "random:evaluations=100", "initial": 4, "seed": 0}
     run = nm.BayesianOptimizer([(0.0, 1.0)], "gp", "ei:incumbent=-1e3", warp=None, **options)
     for x in np.linspace(0.0, 1.0, 8):
         run.tell([x], float(np.sin(5.0 * x)))
@@ -166,15 +177,42 @@ def test_a_negligible_score_is_said_and_warned_of_once() -> None:
         assert NOTHING_LEFT in run.ask().message
 
 
-def test_nothing_is_said_of_a_negligible_score_in_a_region() -> None:
-    """The rest of the space may promise more, and the region's rule decides when to leave it."""
-    options = {"maximizer": "random:evaluations=100", "initial": 4, "seed": 0, "region": "trust"}
+def test_a_negligible_score_in_a_region_is_said_of_the_region() -> None:
+    options: dict[str, Any] = {
+        "maximizer": "random:evaluations=100",
+        "initial": 4,
+        "seed": 0,
+        "region": "trust",
+    }
     run = nm.BayesianOptimizer([(0.0, 1.0)], "gp", "ei:incumbent=-1e3", warp=None, **options)
     for x in np.linspace(0.0, 1.0, 8):
         run.tell([x], float(np.sin(5.0 * x)))
-    step = run.ask()  # a warning would be an error
+    with pytest.warns(ModelWarning, match="within the region is negligible"):
+        step = run.ask()
     assert step.region is not None
+    assert NOTHING_IN_REGION in step.message
     assert NOTHING_LEFT not in step.message
+
+
+@pytest.mark.parametrize("known", [4, 6])
+def test_a_negligible_score_in_a_finite_space_is_warned_of_while_half_is_unknown(
+    known: int,
+) -> None:
+    space = nm.Space([nm.Integer("n", 1, 6), nm.Categorical("c", ["a", "b"])])
+    options: dict[str, Any] = {
+        "maximizer": "random:evaluations=100",
+        "initial": 2,
+        "seed": 0,
+        "region": None,
+    }
+    run = nm.BayesianOptimizer(space, "gp", "ei:incumbent=-1e3", warp=None, **options)
+    for n in range(1, known + 1):
+        run.tell({"n": n, "c": "a"}, float(np.sin(n)))
+    assert is_nearly_known(space.model(), known) == (known == 6)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert NOTHING_LEFT in run.ask().message
+    assert len(caught) == (known == 4)
 
 
 def test_corners_in_a_row_are_said() -> None:
@@ -182,13 +220,38 @@ def test_corners_in_a_row_are_said() -> None:
     rng = np.random.default_rng(0)
     corners = np.sign(rng.standard_normal((N_CORNERS, 2)))
     corners[0], corners[1] = 1.0, -1.0
-    assert are_corners(corners, domain)
-    assert are_corners(np.vstack([[0.3, 0.2], corners]), domain)
-    assert not are_corners(corners[1:], domain)
-    assert not are_corners(np.vstack([corners, [0.0, 1.0]]), domain)
-    assert not are_corners(np.ones((N_CORNERS, 2)), domain)  # the optimum may be there
+    assert said(corners, domain) == ONLY_CORNERS
+    assert said(np.vstack([[0.3, 0.2], corners]), domain) == ONLY_CORNERS
+    assert not said(corners[1:], domain)
+    assert not said(np.vstack([corners, [0.0, 1.0]]), domain)
+    assert not said(np.ones((N_CORNERS, 2)), domain)  # the optimum may be there
     levels = nm.Space([nm.Categorical("c", ["a", "b"]), nm.Real("x", 0.0, 1.0)]).model()
-    assert not are_corners(np.sign(rng.standard_normal((N_CORNERS, 3))), levels)
+    assert not said(np.sign(rng.standard_normal((N_CORNERS, 3))), levels)
+
+
+def test_integers_have_corners_where_they_have_an_inside() -> None:
+    many = nm.Space([nm.Integer("n", 1, 9), nm.Integer("m", 0, 9)]).model()
+    few = nm.Space([nm.Integer("n", 1, 3), nm.Integer("m", 0, 9)]).model()
+    for domain, expected in ((many, ONLY_CORNERS), (few, "")):
+        ends = np.array([domain.lower, domain.upper] * 3)
+        assert said(ends, domain) == expected
+
+
+def test_corners_of_regions_are_said_of_the_regions() -> None:
+    domain = nm.Space.box([0.0] * 3, [1.0] * 3).model()
+    boxes = [
+        RegionBox(0.5, np.array([-0.5, 0.1 * k, 0.2]), np.array([0.5, 0.9, 0.2]))
+        for k in range(N_CORNERS)
+    ]  # the third coordinate does not move
+    corners = np.array([(box.lower, box.upper)[k % 2] for k, box in enumerate(boxes)])
+    assert corners_said(corners, tuple(boxes), domain) == ONLY_CORNERS_OF_REGIONS
+    inside = corners + np.array([0.0, -1e-3, 0.0])
+    assert not corners_said(inside, tuple(boxes), domain)
+    assert not said(corners, domain)
+
+
+def said(places: FloatArray, domain: Domain) -> str:
+    return corners_said(places, (None,) * len(places), domain)
 
 
 def test_a_run_that_goes_from_corner_to_corner_is_warned() -> None:

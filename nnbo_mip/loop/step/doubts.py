@@ -7,7 +7,9 @@ import math
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.loop.record.region_box import RegionBox
 from nnbo_mip.maximizers.base.target import Target
+from nnbo_mip.maximizers.heuristics.unit_cube import UnitCube
 from nnbo_mip.space.domain import Domain
 
 NEGLIGIBLE = -30.0
@@ -19,9 +21,20 @@ N_CORNERS = 5
 AT_AN_END = 1e-6
 """Part of a side within which a coordinate counts as at its end."""
 
+FEW_VALUES = 3
+"""A coordinate with no more values than this has hardly an inside."""
+
+KNOWN_SHARE = 0.5
+"""Part of a finite space from which on little is expected of the rest, and nobody is warned."""
+
 NOTHING_LEFT = (
     "the largest score is negligible: the model expects hardly any gain anywhere, so this choice "
     "means little; the run has converged, or the model explains the values as noise or as constant."
+)
+
+NOTHING_IN_REGION = (
+    "the largest score within the region is negligible: the model expects hardly any gain there, "
+    "so this choice means little; the region will end, or take region=None to search everywhere."
 )
 
 ONLY_CORNERS = (
@@ -29,7 +42,12 @@ ONLY_CORNERS = (
     "about the inside; tell the noise of values if they have some, or take more initial points."
 )
 
-DOUBTS = (NOTHING_LEFT, ONLY_CORNERS)
+ONLY_CORNERS_OF_REGIONS = (
+    f"the last {N_CORNERS} choices of the model were corners of their regions: it says little "
+    "about the inside; tell the noise of values if they have some, or take more initial points."
+)
+
+DOUBTS = (NOTHING_LEFT, NOTHING_IN_REGION, ONLY_CORNERS, ONLY_CORNERS_OF_REGIONS)
 
 
 def doubt_in(message: str) -> str:
@@ -57,16 +75,43 @@ def is_negligible(target: Target, place: FloatArray, y: FloatArray) -> bool:
     return bool(target.value(place) - unit < NEGLIGIBLE)
 
 
-def are_corners(places: FloatArray, domain: Domain) -> bool:
-    """Whether points (n, k), the last ones that models chose, are corners, and not all the same.
+def corners_said(places: FloatArray, regions: tuple[RegionBox | None, ...], domain: Domain) -> str:
+    """Return what there is to say of the last points that models chose; empty for nothing.
 
-    Only coordinates without a grid count, of which there must be two.
+    It is said where they are corners of the boxes within which they were looked for, and not all
+    the same one.
+
+    Parameters
+    ----------
+    places : (n, k) array
+    regions : tuple of RegionBox or None, n of them
+        Within which each was looked for; None is the whole domain.
+    domain : Domain
+        Only coordinates with an inside count, of which two must move.
     """
-    free = np.array([grid is None for grid in domain.grids]) & (domain.lower < domain.upper)
-    if len(places) < N_CORNERS or free.sum() < 2:
-        return False
-    last, low, high = places[-N_CORNERS:, free], domain.lower[free], domain.upper[free]
-    share = (last - low) / (high - low)
-    is_upper = share > 0.5
-    at_ends = np.minimum(share, 1.0 - share) <= AT_AN_END
-    return bool(at_ends.all()) and len(np.unique(is_upper, axis=0)) > 1
+    has_inside = np.zeros(domain.dimension, dtype=np.bool_)
+    for j in UnitCube(domain).coordinates:
+        grid = domain.grids[j]
+        has_inside[j] = grid is None or grid.count > FEW_VALUES
+    if len(places) < N_CORNERS:
+        return ""
+    last = regions[-N_CORNERS:]
+    patterns = np.zeros((N_CORNERS, domain.dimension))
+    for k, (place, region) in enumerate(zip(places[-N_CORNERS:], last, strict=True)):
+        low, high = (domain.lower, domain.upper) if region is None else (region.lower, region.upper)
+        moves = has_inside & (low < high)
+        share = (place - low)[moves] / (high - low)[moves]
+        if moves.sum() < 2 or (np.minimum(share, 1.0 - share) > AT_AN_END).any():
+            return ""
+        patterns[k, moves] = np.where(share > 0.5, 1.0, -1.0)
+    if len(np.unique(patterns, axis=0)) == 1:
+        return ""
+    return ONLY_CORNERS if last == (None,) * N_CORNERS else ONLY_CORNERS_OF_REGIONS
+
+
+def is_nearly_known(domain: Domain, known: int) -> bool:
+    """Whether so many points are a large part of a finite space, rows aside."""
+    cube = UnitCube(domain)
+    grids = [domain.grids[j] for j in cube.coordinates]
+    counts = [math.inf if grid is None else grid.count for grid in grids]
+    return known >= KNOWN_SHARE * math.prod([*counts, *(len(one) for one in cube.levels)])
