@@ -26,9 +26,11 @@ from nnbo_mip.loop.step.doubts import (
     corners_said,
     is_nearly_known,
 )
+from nnbo_mip.loop.step.learning import as_models_see, learned
 from nnbo_mip.loop.step.training_set import TrainingSet
 from nnbo_mip.loop.warps.warping import warp_of
 from nnbo_mip.space.domain import Domain
+from nnbo_mip.surrogates.gp.belief import GpBelief
 from tests.loop.runs import BOX, bowl, figures, optimizer
 from tests.loop.step.test_training_set import observed
 
@@ -265,3 +267,29 @@ def test_a_run_that_goes_from_corner_to_corner_is_warned() -> None:
     with pytest.warns(ModelWarning, match="corners"):
         step = run.ask()
     assert ONLY_CORNERS in step.message
+
+
+def test_deviations_that_differ_reach_the_process_one_by_one() -> None:
+    run = nm.BayesianOptimizer([(0.0, 1.0)], "gp", initial=1, maximizer="lbfgs", warp=None)
+    X, y = np.linspace(0.0, 1.0, 6), np.array([0.0, 1.0, 0.5, -0.5, 1.0, 2.0])
+    stds = np.array([0.01, 0.5, 0.01, 0.5, 0.01, 0.5])
+    for x, value, std in zip(X, y, stds, strict=True):
+        run.tell([x], value, noise=std)
+    sample = as_models_see(TrainingSet.of(run.history, 1, -1.0), run.settings, 0)
+    belief = learned(run.settings.surrogate, sample.X, sample.y, sample.noise)
+    assert isinstance(belief, GpBelief)
+    deviations = np.sqrt(belief.diagonal) * belief.units.y_scale
+    np.testing.assert_allclose(deviations, stds, rtol=1e-3)
+    at = belief.std(sample.X)
+    assert at[[1, 3, 5]].min() > 5.0 * at[[0, 2, 4]].max()
+
+
+def test_a_noise_is_learned_from_values_that_repeat_points() -> None:
+    rng = np.random.default_rng(0)
+    run = nm.BayesianOptimizer([(0.0, 1.0)], "gp", initial=1, maximizer="lbfgs")
+    for x in [*np.linspace(0.1, 0.9, 5)] * 3:
+        run.tell([x], 3.0 * x + 0.2 * rng.standard_normal())
+    assert "a noise of deviation" in run.ask().message
+    found = run.recommend()
+    assert found is not None
+    assert 0.1 < found.noise < 0.4
