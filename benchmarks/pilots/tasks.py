@@ -30,6 +30,9 @@ LARGER = (
 )
 """With seven inputs and more, of which the other pilots have few."""
 
+FEW_THAT_MATTER = "embedded:problem=hartmann3,dimension=8"
+"""Three of its eight inputs."""
+
 JUDGED = tuple(case.spec for case in FUNCTIONS)
 
 PILOT_TASKS: Mapping[str, Everyday] = MappingProxyType(
@@ -39,6 +42,7 @@ PILOT_TASKS: Mapping[str, Everyday] = MappingProxyType(
             *(task for task in PILOTS if task.spec not in JUDGED),
             *(Everyday(spec.replace(":dimension=", ""), "physics", spec) for spec in SMALLER),
             *(Everyday(spec.replace(":dimension=", ""), "larger", spec) for spec in LARGER),
+            Everyday("hartmann3 of 8", "larger", FEW_THAT_MATTER),
         )
     }
 )
