@@ -64,7 +64,7 @@ class BayesianOptimizer:
         What finds the best point of it; ``auto``, ``bab`` and ``mip`` prove.
     direction : {"minimize", "maximize"}
     initial : int, str, dict, Design or points
-        What is evaluated before there is a model; left out, 8 + 2 d Sobol points, at most 50.
+        What is evaluated before there is a model; left out, 5 + d / 2 Sobol points, at most 20.
         Values that are told before the first ask count as points of it, and 8 of them are enough.
     scaling : str, dict or Scaling, optional
         Scale of the uncertainty, chosen at the first step with a model.

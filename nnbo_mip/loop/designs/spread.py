@@ -30,10 +30,10 @@ from nnbo_mip.maximizers.heuristics.unit_cube import UnitCube
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.space.embedded.embedded_space import SearchSpace
 
-FEWEST = 8
-PER_DIMENSION = 2
-MOST = 50
-"""Unless said otherwise a design has 8 + 2 d points, at most 50; a category is one dimension."""
+FEWEST = 5
+PER_DIMENSION = 0.5
+MOST = 20
+"""Unless said otherwise a design has 5 + d / 2 points, at most 20; a category is one dimension."""
 
 ENOUGH = 8
 """Values told before the first ask with which models begin, unless a number of points was named."""
@@ -49,7 +49,7 @@ class SpreadDesign(Design):
     Parameters
     ----------
     n : int, optional
-        Number of points; left out, 8 + 2 d, at most 50, where a category is one dimension.
+        Number of points; left out, 5 + d / 2, at most 20, where a category is one dimension.
     """
 
     n: int | None = None
@@ -220,5 +220,5 @@ class Maximin(SpreadDesign):
 
 
 def default_size(domain: Domain) -> int:
-    """Return 8 + 2 d, at most 50, where a category is one dimension and a fixed side none."""
-    return min(FEWEST + PER_DIMENSION * UnitCube(domain).n_variables, MOST)
+    """Return 5 + d / 2, at most 20, where a category is one dimension and a fixed side none."""
+    return min(FEWEST + int(PER_DIMENSION * UnitCube(domain).n_variables), MOST)
