@@ -12,6 +12,9 @@ from benchmarks.everyday.tasks import PILOTS, Everyday
 from benchmarks.regret.problems import FUNCTIONS
 
 SMALLER = (
+    "styblinski_tang:dimension=2",
+    "michalewicz:dimension=2",
+    "mccormick",
     "styblinski_tang:dimension=3",
     "griewank:dimension=6",
     "levy:dimension=6",

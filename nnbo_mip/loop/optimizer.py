@@ -64,8 +64,8 @@ class BayesianOptimizer:
         What finds the best point of it; ``auto``, ``bab`` and ``mip`` prove.
     direction : {"minimize", "maximize"}
     initial : int, str, dict, Design or points
-        What is evaluated before there is a model; left out, 5 + d / 2 Sobol points, at most 20.
-        Values that are told before the first ask count as points of it, and 8 of them are enough.
+        What is evaluated before there is a model; left out, 3 + d Sobol points, from 5 to 10.
+        Values that are told before the first ask count as points of it.
     scaling : str, dict or Scaling, optional
         Scale of the uncertainty, chosen at the first step with a model.
     escape : str, dict or Escape, optional
@@ -76,14 +76,15 @@ class BayesianOptimizer:
         What a model makes of points whose values are still to come.
     region : str, dict or Region, optional
         A box around the best point to which the search for the next one is limited: ``trust``
-        grows and shrinks, None is no box, ``auto`` is a trust region from seven coordinates on.
+        grows and shrinks, None is no box, ``auto`` is one from 21 coordinates on for
+        Gaussian processes, from seven on for all others.
     embedding : str, dict or Embedding, optional
         Few coordinates through which models see a space of many; ``hashed`` or ``rembo``.
     warp : str, dict or Warp, optional
         What models make of values: ``half_rank`` leaves the better half alone and tames the
         others, whose order alone is learned; ``asinh`` makes of large gaps to the best value
         their logarithm; None or ``none`` takes all as they are; ``auto`` is ``asinh`` for Gaussian
-        processes with up to six coordinates, ``half_rank`` for all others.
+        processes with up to twenty coordinates, ``half_rank`` for all others.
     gap : float
         At which a proof may stop; see `maximize`.
     time_limit : float

@@ -34,7 +34,7 @@ def starts_of(result: nm.OptimizeResult) -> int:
 
 
 @pytest.mark.parametrize(
-    ("d", "n_evals", "starts"), [(2, 30, 6), (8, 12, 6), (20, 40, 15), (20, 16, 8), (20, 1, 1)]
+    ("d", "n_evals", "starts"), [(2, 30, 5), (8, 12, 6), (20, 40, 10), (20, 16, 8), (20, 1, 1)]
 )
 def test_models_choose_half_of_a_short_run(d: int, n_evals: int, starts: int) -> None:
     result = nm.optimize(total, sides(d), n_evals, **QUICK)
