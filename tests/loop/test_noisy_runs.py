@@ -247,6 +247,9 @@ def test_corners_of_regions_are_said_of_the_regions() -> None:
     ]  # the third coordinate does not move
     corners = np.array([(box.lower, box.upper)[k % 2] for k, box in enumerate(boxes)])
     assert corners_said(corners, tuple(boxes), domain) == ONLY_CORNERS_OF_REGIONS
+    downhill = np.array([(box.lower, box.upper)[k < 3] for k, box in enumerate(boxes)])
+    downhill[:, 0] = -0.5  # only one coordinate turned
+    assert not corners_said(downhill, tuple(boxes), domain)
     inside = corners + np.array([0.0, -1e-3, 0.0])
     assert not corners_said(inside, tuple(boxes), domain)
     assert not said(corners, domain)

@@ -79,7 +79,7 @@ def corners_said(places: FloatArray, regions: tuple[RegionBox | None, ...], doma
     """Return what there is to say of the last points that models chose; empty for nothing.
 
     It is said where they are corners of the boxes within which they were looked for, and not all
-    the same one.
+    the same one; in regions, where most coordinates went to both of their ends.
 
     Parameters
     ----------
@@ -104,9 +104,12 @@ def corners_said(places: FloatArray, regions: tuple[RegionBox | None, ...], doma
         if moves.sum() < 2 or (np.minimum(share, 1.0 - share) > AT_AN_END).any():
             return ""
         patterns[k, moves] = np.where(share > 0.5, 1.0, -1.0)
-    if len(np.unique(patterns, axis=0)) == 1:
-        return ""
-    return ONLY_CORNERS if last == (None,) * N_CORNERS else ONLY_CORNERS_OF_REGIONS
+    if last == (None,) * N_CORNERS:
+        return ONLY_CORNERS if len(np.unique(patterns, axis=0)) > 1 else ""
+    # A slope leads from corner to corner of regions; a flat model from one end to the other.
+    is_both = (patterns.min(axis=0) < 0.0) & (patterns.max(axis=0) > 0.0)
+    moved = (patterns != 0.0).sum(axis=0) > 1
+    return ONLY_CORNERS_OF_REGIONS if is_both.sum() >= max(2.0, 0.5 * moved.sum()) else ""
 
 
 def is_nearly_known(domain: Domain, known: int) -> bool:
