@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 import nnbo_mip as nm
-from benchmarks.pilots import read
+from benchmarks.pilots.__main__ import read
 from nnbo_mip.loop.settings.defaults import surrogate_for
 from nnbo_mip.problems import Problem
 

@@ -30,10 +30,10 @@ def test_the_examples_run(
     for block in blocks("python"):
         exec(compile(block, "README.md", "exec"), names)
     printed = capsys.readouterr().out
-    proved = "proved  18 of 18 choices of a model are certified best"
+    proved = "proved  25 of 25 choices of a model are certified best"
     assert proved in README
     assert proved in printed
-    assert printed.count("optimal ei ") == 18
+    assert printed.count("optimal ei ") == 25
     assert len(nm.BayesianOptimizer.open("branin.db").history) == 16
     assert names["answer"].confirmed
     commands = [

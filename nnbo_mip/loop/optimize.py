@@ -19,6 +19,9 @@ from nnbo_mip.loop.record.journal import Journal
 from nnbo_mip.loop.settings.settings import CHANGEABLE, Settings
 from nnbo_mip.loop.tables.tables import Table, read_table
 
+START_SHARE = 0.5
+"""Part of a run that initial points may be where their number is left open."""
+
 MANY = 2**31
 """More steps than any run has, where it is still to be found out how many there will be."""
 
@@ -156,9 +159,14 @@ def begun(
     steps : int, optional
         How many points models will choose; left out, all evaluations but the initial ones.
     """
+    plan = Settings.planned(space, **options, steps=MANY)
+    starts, most = _initial_points(plan, past), max(1, int(START_SHARE * n_evals))
+    if options.get("initial") is None and starts > most:
+        values = 0 if past is None else len(past) - int(np.sum(past.failed))
+        options["initial"] = values + most  # of which values count as some
+        starts = most
     if steps is None:
-        plan = Settings.planned(space, **options, steps=MANY)
-        steps = max(1, n_evals - _initial_points(plan, past))
+        steps = max(1, n_evals - starts)
     return BayesianOptimizer(space, **options, steps=steps)
 
 
@@ -181,6 +189,8 @@ def _continued(
     changes = {name: options[name] for name in CHANGEABLE if name in options}
     optimizer = BayesianOptimizer.open(journal, pending, **{**objects, **changes})
     stored, planned = _lasting(optimizer.settings), _lasting(plan)
+    if options.get("initial") is None:  # a short run has fewer than are planned for a long one
+        planned["options"]["initial"] = stored["options"]["initial"]
     may_differ = {"steps"} | ({"seed"} if options.get("seed", 0) is None else set())
     for name in sorted(set(stored) - may_differ):
         differing = _difference(name, stored[name], planned[name])

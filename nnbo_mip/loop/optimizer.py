@@ -32,8 +32,8 @@ from nnbo_mip.loop.record.workers import Worker
 from nnbo_mip.loop.run_record import RunRecord
 from nnbo_mip.loop.settings.settings import OPENED_WITH, Settings
 from nnbo_mip.loop.settings.stored import settings_of
-from nnbo_mip.loop.step.answer import doubt_in
 from nnbo_mip.loop.step.ask_policy import AskPolicy
+from nnbo_mip.loop.step.doubts import doubt_in, is_nearly_known
 from nnbo_mip.loop.step.rehearsal import rehearse, rehearse_maximizer
 from nnbo_mip.loop.tables.tables import read_table
 
@@ -61,8 +61,8 @@ class BayesianOptimizer(RunRecord):
         What finds the best point of it; ``auto``, ``bab`` and ``mip`` prove.
     direction : {"minimize", "maximize"}
     initial : int, str, dict, Design or points
-        What is evaluated before there is a model; left out, 8 + 2 d Sobol points, at most 50.
-        Values that are told before the first ask count as points of it, and 8 of them are enough.
+        What is evaluated before there is a model; left out, 3 + d Sobol points, from 5 to 10.
+        Values that are told before the first ask count as points of it.
     scaling : str, dict or Scaling, optional
         Scale of the uncertainty, chosen at the first step with a model.
     escape : str, dict or Escape, optional
@@ -73,14 +73,15 @@ class BayesianOptimizer(RunRecord):
         What a model makes of points whose values are still to come.
     region : str, dict or Region, optional
         A box around the best point to which the search for the next one is limited: ``trust``
-        grows and shrinks, None is no box, ``auto`` is a trust region from seven coordinates on.
+        grows and shrinks, None is no box, ``auto`` is one from 21 coordinates on for
+        Gaussian processes, from seven on for all others.
     embedding : str, dict or Embedding, optional
         Few coordinates through which models see a space of many; ``hashed`` or ``rembo``.
     warp : str, dict or Warp, optional
         What models make of values: ``half_rank`` leaves the better half alone and tames the
         others, whose order alone is learned; ``asinh`` makes of large gaps to the best value
         their logarithm; None or ``none`` takes all as they are; ``auto`` is ``asinh`` for Gaussian
-        processes with up to six coordinates, ``half_rank`` for all others.
+        processes with up to twenty coordinates, ``half_rank`` for all others.
     gap : float
         At which a proof may stop; see `maximize`.
     time_limit : float or "auto"
@@ -409,9 +410,9 @@ class BayesianOptimizer(RunRecord):
                     f"a suggestion is not in the journal yet: {error}", JournalWarning, stacklevel=4
                 )
             suggestion = self._ledger.state.suggestions[event.key]
-            # The last points of a finite space promise little, and nobody is warned.
-            is_finite = all(grid is not None for grid in self._settings.search.model().grids)
-            said = "" if is_finite or self._has_warned else doubt_in(suggestion.message)
+            domain = self._settings.search.model()
+            is_due = not (self._has_warned or is_nearly_known(domain, len(self.history)))
+            said = doubt_in(suggestion.message) if is_due else ""
             if said:
                 self._has_warned = True  # once a run
                 warnings.warn(said, ModelWarning, stacklevel=4)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from nnbo_mip.scores.functions.probability import (
         ProbabilityOfImprovement as ProbabilityOfImprovement,
     )
+    from nnbo_mip.scores.functions.sampled_incumbents import NoisyImprovement as NoisyImprovement
     from nnbo_mip.scores.objective import Objective as Objective
     from nnbo_mip.scores.posteriors.compiled import MembersPosterior as MembersPosterior
     from nnbo_mip.scores.posteriors.compiled import PlainPosterior as PlainPosterior
@@ -54,6 +55,7 @@ _HOMES = {
     "QuantileImprovement": "functions.noisy",
     "LogProbability": "functions.probability",
     "ProbabilityOfImprovement": "functions.probability",
+    "NoisyImprovement": "functions.sampled_incumbents",
     "Objective": "objective",
     "ProcessPosterior": "posteriors.process",
     "MembersPosterior": "posteriors.compiled",

@@ -30,6 +30,7 @@ from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.functions.noisy import AugmentedEI, QuantileImprovement
 from nnbo_mip.scores.functions.probability import LogProbability, ProbabilityOfImprovement
+from nnbo_mip.scores.functions.sampled_incumbents import NoisyImprovement
 from nnbo_mip.scores.posteriors.compiled import (
     MembersPosterior,
     PlainPosterior,
@@ -50,6 +51,7 @@ HEADS: dict[str, type[Any]] = {
         LinearHead,
         LogProbability,
         MaxValueEntropy,
+        NoisyImprovement,
         ProbabilityOfImprovement,
         QuantileImprovement,
     )
@@ -165,6 +167,8 @@ def matrix_digest(matrix: FloatArray) -> str:
 
 def _plain(value: Any) -> Any:
     """Return NumPy's numbers as Python's, and whole numbers as floats."""
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
     if isinstance(value, bool | np.bool_):
         return bool(value)
     return value if isinstance(value, str) else float(value) + 0.0

@@ -145,7 +145,9 @@ class AcquisitionContract(Contract):
         assert dataclasses.is_dataclass(head)
         assert head == self.head()
         for field in dataclasses.fields(head):
-            assert isinstance(getattr(head, field.name), bool | int | float | str)
+            value = getattr(head, field.name)
+            numbers = value if isinstance(value, tuple) else (value,)
+            assert all(isinstance(one, bool | int | float | str) for one in numbers)
             with pytest.raises(dataclasses.FrozenInstanceError):
                 setattr(head, field.name, 0.0)
 

@@ -96,6 +96,10 @@ class TestAeiWithoutNoise(Named):
     spec = "aei:noise=0"
 
 
+class TestNei(Named):
+    spec = "nei"
+
+
 class TestRatio(Named):
     spec = "ratio"
 

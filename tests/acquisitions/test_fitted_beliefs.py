@@ -19,7 +19,7 @@ SURROGATES = {
     "elm_variance": "elm:n_members=12,spread=variance,weight_range=1.0",
     "elm_mad": "elm:n_members=12,activation=relu,spread=mad,weight_range=1.0",
 }
-MOMENTS = ("mean", "ucb:beta=2", "ei", "logei", "pi:xi=0.1", "mes", "aei", "eqi")
+MOMENTS = ("mean", "ucb:beta=2", "ei", "logei", "pi:xi=0.1", "mes", "aei", "nei", "eqi")
 RNG = np.random.default_rng(11)
 X = RNG.uniform(-1.0, 1.0, (9, 2))
 Y = 3.0 + np.sin(2.0 * X[:, 0]) * np.cos(3.0 * X[:, 1])

@@ -32,7 +32,7 @@ create = nm.acquisitions.create
 def test_the_acquisitions_are_these() -> None:
     assert nm.acquisitions.available() == (
         *("aei", "ei", "ei_mixture", "ei_sampled", "empirical_ei", "empirical_pi", "eqi"),
-        *("goal_seeking", "gp_cl", "logei", "mean", "mes", "nn_cl", "pi", "pi_mixture"),
+        *("goal_seeking", "gp_cl", "logei", "mean", "mes", "nei", "nn_cl", "pi", "pi_mixture"),
         *("quantile_mixture", "ratio", "ts", "ucb"),
     )
     assert all(create(name).name == name for name in nm.acquisitions.available())

@@ -1,4 +1,4 @@
-"""Pilots: runs are kept and not made twice; regrets are those without noise."""
+"""Pilots: runs are kept and not made twice, ways are compared where all of them ran."""
 
 from __future__ import annotations
 
@@ -7,40 +7,81 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import pilots
+from benchmarks.everyday.tasks import TASKS
+from benchmarks.pilots import __main__ as command
+from benchmarks.pilots.run import n_starts, run
+from benchmarks.pilots.table import each, table
+from benchmarks.pilots.tasks import PILOT_TASKS
+from benchmarks.regret.problems import SUITES
+from nnbo_mip.lab.plan.starts import problem_of
 
 
 def test_runs_are_kept_and_not_made_twice(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "pilots.jsonl"
-    command = ["--problems", "sinone", "--shares", "0", "0.3", "--seeds", "1", "--out", str(out)]
-    command += ["--evaluations", "13"]
-    assert pilots.main(command) == 0
+    asked = ["--ways", "random", "--way", "few", '{"surrogate": "gp", "starts": [3, 0, 1]}']
+    asked += ["--tasks", "camelback, noise 30 %, told", "logistic-wine", "--seeds", "1"]
+    asked += ["--readings", "3", "5", "--out", str(out), "--each"]
+    assert command.main(asked) == 0
     printed = capsys.readouterr().out
     rows = [json.loads(line) for line in out.read_text().splitlines()]
-    assert [(row["share"], row["way"]) for row in rows] == [
-        (0.0, "silent"),
-        (0.0, "random"),
-        (0.3, "told"),
-        (0.3, "silent"),
-        (0.3, "random"),
+    assert [(row["task"], row["way"]) for row in rows] == [
+        (task, way)
+        for task in ("camelback, noise 30 %, told", "logistic-wine")
+        for way in ("random", "few")
     ]
-    assert all(0.0 <= row["seen"] <= row["reported"] < 4.0 for row in rows)
-    assert rows[0]["seen"] == rows[0]["reported"] < rows[1]["seen"]
-    assert "| sinone | 0.3 |" in printed
+    assert all(len(row["reached"]) == 2 and row["reached"][1] >= 0.0 for row in rows)
+    assert rows[2]["reached"][1] <= rows[2]["reached"][0]  # a loss never rises
+    assert "| noise | random | 1 | 1 | 1 |" in printed
+    assert "| logistic-wine |" in printed
 
-    def refused(**cell: object) -> None:
+    def refused(*cell: object) -> None:
         raise AssertionError(cell)
 
-    monkeypatch.setattr(pilots, "run", refused)
+    monkeypatch.setattr(command, "run", refused)
     with out.open("a") as file:
-        file.write('{"problem": "sin')  # cut short by a kill
-    assert pilots.main(command) == 0
+        file.write('{"task": "cam')  # cut short by a kill
+    assert command.main(asked) == 0
     assert capsys.readouterr().out == printed
-    assert pilots.main([*command, "--problems", "camelback", "--report"]) == 0
+    assert command.main([*asked, "--seeds", "2", "--report"]) == 0
+    with pytest.raises(SystemExit, match="got 'none'; choose of them"):
+        command.main([*asked, "--starts", "none"])
 
 
-def test_pilots_are_no_tasks_by_which_noisy_runs_are_judged() -> None:
-    names = " ".join(pilots.PROBLEMS.values())
-    assert not [task for task in ("branin", "hartmann", "levy", "ackley") if task in names]
+def test_reported_points_are_read_without_noise() -> None:
+    task = PILOT_TASKS["hartmann3, noise 30 %"]
+    best = run(task, "random", {}, 1, [1, 20])
+    again = run(task, "random", {}, 1, [1, 20])
+    assert best["reached"] == again["reached"]
+    assert all(reached > 0.0 for reached in best["reached"])  # noise cannot beat the optimum
+
+
+def test_a_rule_of_starts_is_a_line_cut_by_a_share_of_the_run() -> None:
+    mixed = problem_of(PILOT_TASKS["logistic-wine"].spec, 1)  # five settings, nine coordinates
+    assert n_starts(mixed, [5, 0.5, 1.0], 40) == 7
+    assert n_starts(mixed, [8, 2, 0.25], 40) == 10
+    assert n_starts(mixed, [0, 0, 1.0], 40) == 2
+
+
+def test_the_table_compares_ways_on_runs_that_all_have() -> None:
+    rows = [
+        {"task": "levy8", "seed": seed, "way": way, "reached": reached, "cpu": 1.0}
+        for seed, way, reached in (
+            (1, "a", [1.0, 4.0]),
+            (1, "b", [1.0, 1.0]),
+            (2, "a", [1.0, 1.0]),
+            (2, "b", [1.0, 1.0]),
+            (3, "a", [0.0, 0.0]),
+        )
+    ]
+    lines = table(rows, ["a", "b"], [20, 40]).splitlines()
+    assert lines[2] == "| larger | a | 2 | 1 | 1 | 1.50 | 1.75 | 1.0 |"
+    assert lines[3] == "| larger | b | 2 | 1 | 0.5 | 1.50 | 1.25 | 1.0 |"
+    assert each(rows, ["a", "b"]).splitlines()[2] == "| levy8 | 4 1 0 | 1 1 |"
+
+
+def test_no_pilot_is_a_task_by_which_defaults_are_judged() -> None:
+    judged = {str(task.spec) for task in TASKS}
+    judged |= {case.spec for suite in SUITES.values() for case in suite.values()}
+    assert not [label for label, task in PILOT_TASKS.items() if str(task.spec) in judged]

@@ -54,7 +54,7 @@ def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_family_and_its_options() -> None:
-    families = {d: "up to 6" if d <= 6 else "7 and more" for d in (1, 5, 6, 7, 20)}
+    families = {d: "up to 20" if d <= 20 else "21 and more" for d in (1, 6, 7, 20, 21)}
     (name, dimension, options), *others = rows("name")
     assert (name, dimension) == ("`gp`, alone", "all")
     for d, condition in families.items():
@@ -82,8 +82,8 @@ def test_acquisitions_and_warps() -> None:
         assert settings(surrogate=family).acquisition.name == code(
             taken("acquisition", "all other")
         )
-        for d in (1, 6, 7, 30):
-            condition = "up to 6" if family == "gp" and d <= 6 else "all other"
+        for d in (1, 6, 7, 20, 30):
+            condition = "up to 20" if family == "gp" and d <= 20 else "all other"
             expected = DOORS["warp"](code(taken("warp", condition)))
             assert settings(d, surrogate=family).warp == expected
 
@@ -98,11 +98,16 @@ def test_escape_maximizer_region_and_starts() -> None:
     said = taken("maximizer", "")
     assert chosen.maximizer.name == code(said)
     assert f", {chosen.time_limit:g} s an ask" in said
-    for d, condition in ((1, "up to 6"), (6, "up to 6"), (7, "7 and more"), (40, "7 and more")):
-        what = taken("region", condition)
-        assert settings(d).region == DOORS["region"](None if what == "none" else code(what))
-    assert taken("initial", "") == "8 + 2 d Sobol points"
-    for d in (1, 4):
+    for family, conditions in {
+        "gp": {1: "`gp`, up to 20", 20: "`gp`, up to 20", 21: "all others"},
+        "brvfl": {1: "others, up to 6", 6: "others, up to 6", 7: "all others"},
+    }.items():
+        for d, condition in conditions.items():
+            what = taken("region", condition)
+            expected = DOORS["region"](None if what == "none" else code(what))
+            assert settings(d, surrogate=family).region == expected
+    assert taken("initial", "") == "3 + d Sobol points, from 5 to 10"
+    for d in (1, 4, 40):
         assert chosen.initial.name == "sobol"
         run = nm.BayesianOptimizer(Space.box([0.0] * d, [1.0] * d))
-        assert all(asked.is_initial for asked in run.ask(8 + 2 * d))
+        assert run.starts == min(max(3 + d, 5), 10)

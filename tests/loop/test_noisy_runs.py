@@ -12,17 +12,24 @@ import numpy as np
 import pytest
 
 import nnbo_mip as nm
+from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import ModelWarning
 from nnbo_mip.loop.evaluation import evaluated
 from nnbo_mip.loop.policies.escape import NoEscape, escape_of
-from nnbo_mip.loop.step.answer import (
+from nnbo_mip.loop.record.region_box import RegionBox
+from nnbo_mip.loop.step.doubts import (
     N_CORNERS,
+    NOTHING_IN_REGION,
     NOTHING_LEFT,
     ONLY_CORNERS,
-    are_corners,
+    ONLY_CORNERS_OF_REGIONS,
+    corners_said,
+    is_nearly_known,
 )
-from nnbo_mip.loop.step.training_set import TrainingSet
+from nnbo_mip.loop.step.training_set import TrainingSet, as_models_see, learned
 from nnbo_mip.loop.warps.warping import warp_of
+from nnbo_mip.space.domain import Domain
+from nnbo_mip.surrogates.gp.belief import GpBelief
 from tests.loop.runs import BOX, bowl, figures, optimizer
 from tests.loop.step.test_training_set import observed
 
@@ -158,7 +165,7 @@ def test_a_learned_noise_is_that_of_all_values_and_of_no_failure() -> None:
 
 def test_a_negligible_score_is_said_and_warned_of_once() -> None:
     """Nothing in sight improves on a value that is far below all others."""
-    options = {"maximizer": "random:evaluations=100", "initial": 4, "seed": 0}
+    options: dict[str, Any] = {"maximizer": "random:evaluations=100", "initial": 4, "seed": 0}
     run = nm.BayesianOptimizer([(0.0, 1.0)], "gp", "ei:incumbent=-1e3", warp=None, **options)
     for x in np.linspace(0.0, 1.0, 8):
         run.tell([x], float(np.sin(5.0 * x)))
@@ -171,15 +178,42 @@ def test_a_negligible_score_is_said_and_warned_of_once() -> None:
         assert NOTHING_LEFT in run.ask().message
 
 
-def test_nothing_is_said_of_a_negligible_score_in_a_region() -> None:
-    """The rest of the space may promise more, and the region's rule decides when to leave it."""
-    options = {"maximizer": "random:evaluations=100", "initial": 4, "seed": 0, "region": "trust"}
+def test_a_negligible_score_in_a_region_is_said_of_the_region() -> None:
+    options: dict[str, Any] = {
+        "maximizer": "random:evaluations=100",
+        "initial": 4,
+        "seed": 0,
+        "region": "trust",
+    }
     run = nm.BayesianOptimizer([(0.0, 1.0)], "gp", "ei:incumbent=-1e3", warp=None, **options)
     for x in np.linspace(0.0, 1.0, 8):
         run.tell([x], float(np.sin(5.0 * x)))
-    step = run.ask()  # a warning would be an error
+    with pytest.warns(ModelWarning, match="within the region is negligible"):
+        step = run.ask()
     assert step.region is not None
+    assert NOTHING_IN_REGION in step.message
     assert NOTHING_LEFT not in step.message
+
+
+@pytest.mark.parametrize("known", [4, 6])
+def test_a_negligible_score_in_a_finite_space_is_warned_of_while_half_is_unknown(
+    known: int,
+) -> None:
+    space = nm.Space([nm.Integer("n", 1, 6), nm.Categorical("c", ["a", "b"])])
+    options: dict[str, Any] = {
+        "maximizer": "random:evaluations=100",
+        "initial": 2,
+        "seed": 0,
+        "region": None,
+    }
+    run = nm.BayesianOptimizer(space, "gp", "ei:incumbent=-1e3", warp=None, **options)
+    for n in range(1, known + 1):
+        run.tell({"n": n, "c": "a"}, float(np.sin(n)))
+    assert is_nearly_known(space.model(), known) == (known == 6)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert NOTHING_LEFT in run.ask().message
+    assert len(caught) == (known == 4)
 
 
 def test_corners_in_a_row_are_said() -> None:
@@ -187,13 +221,41 @@ def test_corners_in_a_row_are_said() -> None:
     rng = np.random.default_rng(0)
     corners = np.sign(rng.standard_normal((N_CORNERS, 2)))
     corners[0], corners[1] = 1.0, -1.0
-    assert are_corners(corners, domain)
-    assert are_corners(np.vstack([[0.3, 0.2], corners]), domain)
-    assert not are_corners(corners[1:], domain)
-    assert not are_corners(np.vstack([corners, [0.0, 1.0]]), domain)
-    assert not are_corners(np.ones((N_CORNERS, 2)), domain)  # the optimum may be there
+    assert said(corners, domain) == ONLY_CORNERS
+    assert said(np.vstack([[0.3, 0.2], corners]), domain) == ONLY_CORNERS
+    assert not said(corners[1:], domain)
+    assert not said(np.vstack([corners, [0.0, 1.0]]), domain)
+    assert not said(np.ones((N_CORNERS, 2)), domain)  # the optimum may be there
     levels = nm.Space([nm.Categorical("c", ["a", "b"]), nm.Real("x", 0.0, 1.0)]).model()
-    assert not are_corners(np.sign(rng.standard_normal((N_CORNERS, 3))), levels)
+    assert not said(np.sign(rng.standard_normal((N_CORNERS, 3))), levels)
+
+
+def test_integers_have_corners_where_they_have_an_inside() -> None:
+    many = nm.Space([nm.Integer("n", 1, 9), nm.Integer("m", 0, 9)]).model()
+    few = nm.Space([nm.Integer("n", 1, 3), nm.Integer("m", 0, 9)]).model()
+    for domain, expected in ((many, ONLY_CORNERS), (few, "")):
+        ends = np.array([domain.lower, domain.upper] * 3)
+        assert said(ends, domain) == expected
+
+
+def test_corners_of_regions_are_said_of_the_regions() -> None:
+    domain = nm.Space.box([0.0] * 3, [1.0] * 3).model()
+    boxes = [
+        RegionBox(0.5, np.array([-0.5, 0.1 * k, 0.2]), np.array([0.5, 0.9, 0.2]))
+        for k in range(N_CORNERS)
+    ]  # the third coordinate does not move
+    corners = np.array([(box.lower, box.upper)[k % 2] for k, box in enumerate(boxes)])
+    assert corners_said(corners, tuple(boxes), domain) == ONLY_CORNERS_OF_REGIONS
+    downhill = np.array([(box.lower, box.upper)[k < 3] for k, box in enumerate(boxes)])
+    downhill[:, 0] = -0.5  # only one coordinate turned
+    assert not corners_said(downhill, tuple(boxes), domain)
+    inside = corners + np.array([0.0, -1e-3, 0.0])
+    assert not corners_said(inside, tuple(boxes), domain)
+    assert not said(corners, domain)
+
+
+def said(places: FloatArray, domain: Domain) -> str:
+    return corners_said(places, (None,) * len(places), domain)
 
 
 def test_a_run_that_goes_from_corner_to_corner_is_warned() -> None:
@@ -207,3 +269,29 @@ def test_a_run_that_goes_from_corner_to_corner_is_warned() -> None:
     with pytest.warns(ModelWarning, match="corners"):
         step = run.ask()
     assert ONLY_CORNERS in step.message
+
+
+def test_deviations_that_differ_reach_the_process_one_by_one() -> None:
+    run = nm.BayesianOptimizer([(0.0, 1.0)], "gp", initial=1, maximizer="lbfgs", warp=None)
+    X, y = np.linspace(0.0, 1.0, 6), np.array([0.0, 1.0, 0.5, -0.5, 1.0, 2.0])
+    stds = np.array([0.01, 0.5, 0.01, 0.5, 0.01, 0.5])
+    for x, value, std in zip(X, y, stds, strict=True):
+        run.tell([x], value, noise=std)
+    sample = as_models_see(TrainingSet.of(run.history, 1, -1.0), run.settings, 0)
+    belief = learned(run.settings.surrogate, sample.X, sample.y, sample.noise)
+    assert isinstance(belief, GpBelief)
+    deviations = np.sqrt(belief.diagonal) * belief.units.y_scale
+    np.testing.assert_allclose(deviations, stds, rtol=1e-3)
+    at = belief.std(sample.X)
+    assert at[[0, 2, 4]].max() <= 0.01 < 0.02 < at[[1, 3, 5]].min()
+
+
+def test_a_noise_is_learned_from_values_that_repeat_points() -> None:
+    rng = np.random.default_rng(0)
+    run = nm.BayesianOptimizer([(0.0, 1.0)], "gp", initial=1, maximizer="lbfgs")
+    for x in [*np.linspace(0.1, 0.9, 5)] * 3:
+        run.tell([x], 3.0 * x + 0.2 * rng.standard_normal())
+    assert "a noise of deviation" in run.ask().message
+    found = run.recommend()
+    assert found is not None
+    assert 0.1 < found.noise < 0.4

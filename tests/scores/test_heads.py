@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -21,6 +22,7 @@ from nnbo_mip.scores.functions.improvement import LEVEL_ERROR, ExpectedImproveme
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.functions.noisy import AugmentedEI, QuantileImprovement
 from nnbo_mip.scores.functions.probability import RATIO_ERROR, ProbabilityOfImprovement
+from nnbo_mip.scores.functions.sampled_incumbents import NoisyImprovement
 
 CASES = [(1.2, 0.5), (-0.7, 0.3), (0.4, 2.0), (0.5, 0.01), (-2.0, 1.0)]
 THRESHOLD = 0.4
@@ -31,6 +33,8 @@ MOMENT_HEADS: list[MomentHead] = [
     MaxValueEntropy(0.0),
     AugmentedEI(0.0, 0.1),
     AugmentedEI(0.0),
+    NoisyImprovement((0.0, 0.3)),
+    NoisyImprovement((0.0, 0.3), log=True),
     QuantileImprovement(0.0, 0.1),
     QuantileImprovement(0.0),
     LinearHead(1.0, 1e300),
@@ -69,6 +73,18 @@ def test_ei_is_the_expected_gain(mean: float, std: float) -> None:
     assert ei == pytest.approx(integral, rel=1e-8, abs=1e-13)
     assert one(ExpectedImprovement(THRESHOLD, log=True), mean, std) == pytest.approx(np.log(ei))
     assert ei == pytest.approx(np.maximum(sample(mean, std) - THRESHOLD, 0.0).mean(), abs=1e-3)
+
+
+@pytest.mark.parametrize(("mean", "std"), CASES)
+def test_nei_is_the_mean_of_ei_over_incumbents(mean: float, std: float) -> None:
+    thresholds = (0.4, -0.3, 2.0)
+    eis = [one(ExpectedImprovement(threshold), mean, std) for threshold in thresholds]
+    head = NoisyImprovement(thresholds)
+    assert one(head, mean, std) == pytest.approx(np.mean(eis), rel=1e-14)
+    assert one(replace(head, log=True), mean, std) == pytest.approx(np.log(np.mean(eis)))
+    assert NoisyImprovement((0.4,)).mean_at_level(std, 0.1) == pytest.approx(
+        float(ExpectedImprovement(0.4).mean_at_level(std, 0.1)), rel=1e-9
+    )
 
 
 @pytest.mark.parametrize(("mean", "std"), CASES)

@@ -56,6 +56,41 @@ def test_inputs_that_do_not_matter_get_long_length_scales() -> None:
     assert lengths.kernel.length_scale[1:].min() > 2.0
 
 
+def test_few_values_tell_no_input_from_another_and_many_do() -> None:
+    rng = np.random.default_rng(1)
+    options = {"kernel": "matern", "ard": True, "n_restarts": 2}
+
+    def spread_of(prior: str, n: int, used: slice) -> float:
+        X = rng.uniform(-1.0, 1.0, (n, 8))
+        y = np.sin(2.0 * X[:, used]).sum(axis=1)
+        lengths = GaussianProcess(length_scale_prior=prior, **options).fit(X, y).length_scales
+        return float(np.log(lengths.max() / lengths.min()))
+
+    alike = [spread_of("hierarchical", 9, slice(None)) for _ in range(5)]
+    apart = [spread_of("dimension", 9, slice(None)) for _ in range(5)]
+    assert np.median(alike) < 1.0 < 2.0 < np.median(apart)
+    assert spread_of("hierarchical", 60, slice(2)) > 2.0
+
+
+@pytest.mark.parametrize("prior", [LogNormal(0.4, 1.5), LogNormal(0.4, 1.5, 0.3)])
+def test_slopes_of_a_prior_are_those_of_its_density(prior: LogNormal) -> None:
+    at = np.array([0.3, -0.8, 2.0, 0.1])
+    density, slopes = prior.log_density(at)
+    for j in range(4):
+        step = 1e-6 * (np.arange(4) == j)
+        change = prior.log_density(at + step)[0] - prior.log_density(at - step)[0]
+        assert change / 2e-6 == pytest.approx(slopes[j], rel=1e-6, abs=1e-8)
+    assert density < prior.log_density(np.full(4, 0.4))[0] == pytest.approx(0.0, abs=1e-15)
+
+
+def test_one_length_scale_has_the_prior_of_their_mean() -> None:
+    one, other = (
+        LogNormal(0.4, 1.5, apart).log_density(np.array([1.0])) for apart in (0.3, np.inf)
+    )
+    assert one[0] == pytest.approx(other[0])
+    assert one[1] == pytest.approx(other[1])
+
+
 def test_an_unknown_prior_is_refused() -> None:
     with pytest.raises(InputError, match="length_scale_prior"):
         GaussianProcess(length_scale_prior="gamma")

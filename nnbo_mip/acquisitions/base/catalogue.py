@@ -25,6 +25,7 @@ registry: Registry[Acquisition] = Registry(
         "quantile_mixture": f"{_ROOM}.quantile_mixture:QuantileMixture",
         "mes": f"{_ROOM}.mes:MaxValueEntropySearch",
         "aei": f"{_ROOM}.aei:AugmentedEi",
+        "nei": f"{_ROOM}.nei:NoisyEi",
         "eqi": f"{_ROOM}.eqi:ExpectedQuantileImprovement",
         "gp_cl": f"{_ROOM}.gp_cl:GpCl",
         "goal_seeking": f"{_ROOM}.gp_cl:GoalSeeking",

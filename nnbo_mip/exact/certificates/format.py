@@ -229,6 +229,10 @@ def _scalar(value: Any, name: str) -> str | bool | float:
     return value if isinstance(value, str | bool) else _finite(value, name)
 
 
+def _of_head(value: Any, name: str) -> str | bool | float | list[float]:
+    return list(_point(value, name)) if isinstance(value, list) else _scalar(value, name)
+
+
 def _scalars_in_groups(value: Any, name: str) -> Any:
     return _mapping(_scalar)(value, name) if isinstance(value, dict) else _scalar(value, name)
 
@@ -257,7 +261,7 @@ DECODERS: dict[str, Callable[[Any, str], Any]] = {
     "seed": _whole,
     "seconds": _finite,
     "counters": _mapping(_whole),
-    "head": _mapping(_scalar),
+    "head": _mapping(_of_head),
     "posterior": _mapping(_scalars_in_groups),
     "unverified": _text,
     "digest": _digest,

@@ -14,6 +14,9 @@ tangent v(std) lies below it. The margin at which EI is v is jointly concave in 
 is the perspective of an inverse of a convex function: along the tangent it is concave in the
 std, and its chord serves.
 
+*NEI*, a mean of EIs over several thresholds, and its logarithm: as EI, the margin that of the
+largest threshold.
+
 *EQI* is EI at (mean - w(std), v(std)), so q + l v <= k implies it, with the chord for
 v(low), v(high). There -w is convex and v has |v''| <= 2 / noise, so -w + l v is at most its
 own chord plus l (high - low)^2 / (4 noise).
@@ -35,12 +38,16 @@ from nnbo_mip.scores.base.abstract import MomentHead, RatioHead, Shape
 from nnbo_mip.scores.functions.improvement import LEVEL_ERROR, ExpectedImprovement, margin_at_level
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.functions.noisy import AugmentedEI, QuantileImprovement
+from nnbo_mip.scores.functions.sampled_incumbents import NoisyImprovement
 
 RATIO_ERROR = 1e-11
 """No head's `ratio_at_level` is further from exact than this times (1 + abs(t))."""
 
 ROUNDING = 1e-14
 """Relative error of the few operations that make a line of two margins."""
+
+SAMPLED_ERROR = 3e-12
+"""The same for NEI: a relative error of 1.5e-12 of a score moves the mean by no more."""
 
 FLAT = 1e-9
 """Intervals of the std that are narrower than this, relative, get a flat line."""
@@ -110,17 +117,38 @@ def _below_at_zero(limit: FloatArray, low: FloatArray) -> FloatArray:
 def _of_improvement(
     head: ExpectedImprovement, low: FloatArray, high: FloatArray, level: float
 ) -> LevelLines:
-    scale = abs(head.threshold)
+    return _below_convex_level(head, head.threshold, head.log, low, high, level)
+
+
+@lines_of.register
+def _of_noisy(
+    head: NoisyImprovement, low: FloatArray, high: FloatArray, level: float
+) -> LevelLines:
+    # The margin is found from the logarithm of the level, whose rounding counts in any case.
+    return _below_convex_level(head, max(head.thresholds), True, low, high, level, SAMPLED_ERROR)
+
+
+def _below_convex_level(
+    head: MomentHead,
+    threshold: float,
+    log: bool,
+    low: FloatArray,
+    high: FloatArray,
+    level: float,
+    error_share: float = LEVEL_ERROR,
+) -> LevelLines:
+    """Return the chord below the boundary of a convex level set."""
+    scale = abs(threshold)
     margins = []
     for std in (low, high):
-        margin = head.mean_at_level(std, level) - head.threshold
-        error = LEVEL_ERROR * (scale + np.abs(margin) + std)
-        if head.log:
+        margin = head.mean_at_level(std, level) - threshold
+        error = error_share * (scale + np.abs(margin) + std)
+        if log:
             with np.errstate(divide="ignore"):
                 logs = np.abs(np.log(np.maximum(std, 5e-324)))
             error = error * (2.0 + abs(level) + logs)
         margins.append(margin - error - 1e-300)
-    return _chord(head.threshold, low, high, *margins)
+    return _chord(threshold, low, high, *margins)
 
 
 @lines_of.register

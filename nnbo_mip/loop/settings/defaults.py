@@ -17,8 +17,11 @@ from nnbo_mip.surrogates.base.families import registry
 
 FEW_INPUTS, SOME_INPUTS, MANY_INPUTS = 4, 6, 8
 
+VERY_MANY_INPUTS = 20
+"""Up to which the default is a Gaussian process of the whole space: pilots go as far."""
+
 FAMILY, FAMILY_BEYOND = "gp", "brvfl"
-"""Up to `SOME_INPUTS` coordinates, and beyond, within the trust region that is taken there."""
+"""Up to `VERY_MANY_INPUTS` coordinates, and beyond."""
 
 Options = Mapping[str, object]
 
@@ -29,7 +32,7 @@ FAMILY_OPTIONS: Mapping[str, Options] = MappingProxyType(
                 "kernel": "matern",
                 "ard": True,
                 "n_restarts": 3,
-                "length_scale_prior": "dimension",
+                "length_scale_prior": "hierarchical",
                 "amplitude_bounds": (1e-5, 1e2),
                 "alpha": 1e-9,
                 "learns_noise": True,
@@ -57,7 +60,7 @@ PATIENCE_FOR_FEW_INPUTS, PATIENCE = 160.0, 20.0
 may be foreseen to need."""
 
 REGION = "trust:failures=5"
-"""Where searching everywhere costs more than it finds: beyond `SOME_INPUTS` coordinates."""
+"""For families whose runs ended lower with it; see `is_searched_whole`."""
 
 
 def surrogate_for(given: object, dimension: int) -> object:
@@ -71,7 +74,7 @@ def surrogate_for(given: object, dimension: int) -> object:
         Coordinates of the model; a category counts as one, however many levels it has.
     """
     if given is None:
-        given = FAMILY if dimension <= SOME_INPUTS else FAMILY_BEYOND
+        given = FAMILY if dimension <= VERY_MANY_INPUTS else FAMILY_BEYOND
     if not isinstance(given, str | Mapping):
         return given
     try:
@@ -122,17 +125,23 @@ def maximizer_for(given: object, dimension: int) -> object:
         return given
 
 
-def region_for(given: object, dimension: int) -> object:
-    """Return a region, by the number of coordinates (a category is one) where it is left open.
+def is_searched_whole(surrogate: Surrogate, dimension: int) -> bool:
+    """Whether no region is taken where it is left open: it is where it lowered the regret."""
+    return dimension <= (VERY_MANY_INPUTS if surrogate.name == "gp" else SOME_INPUTS)
+
+
+def region_for(given: object, surrogate: Surrogate, dimension: int) -> object:
+    """Return a region, by the family and the number of coordinates where it is left open.
 
     Parameters
     ----------
     given : None, str, mapping or Region
+    surrogate : Surrogate
     dimension : int
     """
     if given != AUTO:
         return given
-    return REGION if dimension > SOME_INPUTS else None
+    return None if is_searched_whole(surrogate, dimension) else REGION
 
 
 def warp_for(given: object, surrogate: Surrogate, dimension: int) -> object:
@@ -146,8 +155,8 @@ def warp_for(given: object, surrogate: Surrogate, dimension: int) -> object:
     """
     if given != AUTO:
         return given
-    # Within the trust region that is taken beyond, runs ended lower with ranks.
-    is_bent = surrogate.name == "gp" and dimension <= SOME_INPUTS
+    # Within a trust region runs ended lower with ranks.
+    is_bent = surrogate.name == "gp" and is_searched_whole(surrogate, dimension)
     return "asinh" if is_bent else "half_rank"
 
 

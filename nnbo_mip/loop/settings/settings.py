@@ -181,7 +181,7 @@ class Settings(Rebuilt):
             "escape": escape,
             "restart": restart,
             "batch": batch,
-            "region": region_for(region, dimension),
+            "region": region_for(region, made_surrogate, dimension),
             "embedding": embedding,
             "warp": warp_for(warp, made_surrogate, dimension),
         }

@@ -22,7 +22,7 @@ from nnbo_mip.loop.record.state import Stage, State
 from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.loop.regions.regions import Extent
 from nnbo_mip.loop.settings.settings import Purpose, Settings, seed_for
-from nnbo_mip.loop.step.answer import ONLY_CORNERS, are_corners
+from nnbo_mip.loop.step.doubts import corners_said
 from nnbo_mip.loop.step.limits import seconds_of_ask
 from nnbo_mip.loop.step.step import Step
 from nnbo_mip.loop.step.step_data import StepInput
@@ -87,8 +87,10 @@ class AskPolicy:
         suggestion = result.suggestion
         chosen = [key for key, one in state.suggestions.items() if not one.is_initial]
         places = [*(state.places[key] for key in chosen), place]
-        if are_corners(np.array(places), self._search.model()):
-            said = " ".join(part for part in (suggestion.message, ONLY_CORNERS) if part)
+        regions = *(state.suggestions[key].region for key in chosen), suggestion.region
+        corners = corners_said(np.array(places), regions, self._search.model())
+        if corners:
+            said = " ".join(part for part in (suggestion.message, corners) if part)
             suggestion = replace(suggestion, found=replace(suggestion.found, message=said))
         return asked(suggestion.to_dict(), stage.to_dict(), result.next_c), proposal
 

@@ -21,7 +21,8 @@ from nnbo_mip.loop.policies.escape import Escape, Escaped
 from nnbo_mip.loop.policies.exclude import Quick, cleared
 from nnbo_mip.loop.regions.box import region_of_step
 from nnbo_mip.loop.settings.settings import Purpose, Settings, seed_for
-from nnbo_mip.loop.step.answer import NOTHING_LEFT, is_negligible, suggested
+from nnbo_mip.loop.step.answer import suggested
+from nnbo_mip.loop.step.doubts import NOTHING_IN_REGION, NOTHING_LEFT, is_negligible
 from nnbo_mip.loop.step.step_data import Learned, StepInput, StepResult
 from nnbo_mip.loop.step.training_set import TrainingSet, learned, seeded
 from nnbo_mip.maximizers.base.abstract import Proposal, Request
@@ -145,11 +146,10 @@ class Step:
             self._gap,
         )
         doubt = ""
-        # In a region little gain says nothing of the rest: the region will end, and another begin.
-        if scorer is not None and self._learned.region is None:
-            place = escaped.proposal.x
-            if is_negligible(Target(scorer, settings.search.model()), place, self._learned.y):
-                doubt = NOTHING_LEFT
+        if scorer is not None and is_negligible(
+            Target(scorer, settings.search.model()), escaped.proposal.x, self._learned.y
+        ):
+            doubt = NOTHING_LEFT if self._learned.region is None else NOTHING_IN_REGION
         remarks = (*self._remarks(suggestion.message), doubt)
         found = replace(
             suggestion.found,

@@ -4,7 +4,13 @@ r"""Hyper-parameters of largest marginal likelihood: what is searched, and the s
 logarithms of the free parameters; SciPy's L-BFGS-B climbs it from the given values and from random
 ones. Length-scales of inputs that are tied move as one. Where a parameter has a prior,
 log p ~ N(center, width^2), the log density of that is added, and the climb ends at the most
-probable logarithms.
+probable logarithms. Several length-scales may have that prior for the mean m of their logarithms,
+each of which differs from it by a Cauchy variable of scale s:
+
+    -((m - center) / width)^2 / 2 - sum_j log(1 + ((log l_j - m) / s)^2).
+
+So few values tell no input from another by chance, and few of many inputs may still be the ones
+that matter: the tails are heavy.
 
 References
 ----------
@@ -15,6 +21,7 @@ Byrd et al. (1995), L-BFGS-B [Byrd1995].
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -53,18 +60,33 @@ class LogNormal:
     ----------
     center, width : float
         Mean and standard deviation.
+    apart : float
+        s, the scale by which each of several differs from their mean, of which the rest is then
+        said; infinite where each is by itself.
     """
 
     center: float
     width: float
+    apart: float = math.inf
 
     @staticmethod
-    def of_length_scales(d: int) -> LogNormal:
+    def of_length_scales(d: int, apart: float = math.inf) -> LogNormal:
         """Return the one of Hvarfner et al. (2024): the typical length grows as sqrt(d).
 
         There, on [0, 1]^d, log l ~ N(sqrt(2) + log(d) / 2, 3); model coordinates are twice as wide.
         """
-        return LogNormal(np.sqrt(2.0) + 0.5 * np.log(d) + np.log(2.0), np.sqrt(3.0))
+        return LogNormal(np.sqrt(2.0) + 0.5 * np.log(d) + np.log(2.0), np.sqrt(3.0), apart)
+
+    def log_density(self, logarithms: FloatArray) -> tuple[float, FloatArray]:
+        """Return the log density, 0 at its largest, and its slopes (p,)."""
+        if math.isinf(self.apart):
+            offset = (logarithms - self.center) / self.width
+            return -0.5 * float(offset @ offset), -offset / self.width
+        mean = float(logarithms.mean())
+        common, own = (mean - self.center) / self.width, (logarithms - mean) / self.apart
+        pulls = 2.0 * own / (1.0 + np.square(own)) / self.apart
+        slopes = pulls.mean() - pulls - common / self.width / len(logarithms)
+        return -0.5 * common**2 - float(np.log1p(np.square(own)).sum()), slopes
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,14 +226,17 @@ def _with_priors(
     """Return the sum of a log likelihood and of the log densities, each 0 at its center."""
     if not priors:
         return likelihood
-    given = [priors.get(name) for name in names]
-    centers = np.array([0.0 if prior is None else prior.center for prior in given])
-    widths = np.array([np.inf if prior is None else prior.width for prior in given])
+    moved = np.array(names)
+    owned = [(prior, moved == name) for name, prior in priors.items() if name in names]
 
     def posterior(logarithms: FloatArray) -> tuple[float, FloatArray]:
         value, gradient = likelihood(logarithms)
-        offset = (logarithms - centers) / widths
-        return value - 0.5 * float(offset @ offset), gradient - offset / widths
+        gradient = gradient.copy()
+        for prior, own in owned:
+            density, slopes = prior.log_density(logarithms[own])
+            value += density
+            gradient[own] += slopes
+        return value, gradient
 
     return posterior
 

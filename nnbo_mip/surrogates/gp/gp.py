@@ -52,7 +52,10 @@ LIKELIHOODS = {
     "direct": direct_likelihood,
     "sklearn": sklearn_likelihood,
 }
-PRIORS = ("none", "dimension")
+PRIORS = ("none", "dimension", "hierarchical")
+
+APART = 0.25
+"""Scale of the factors, as logarithms, by which length-scales differ under `hierarchical`."""
 LISTS = (
     "length_scale",
     "length_scale_bounds",
@@ -100,9 +103,11 @@ class GaussianProcess(Surrogate):
     noise : float
         Variance of an observation about the function, in standardized units: known, or
         where the search starts.
-    length_scale_prior : {"none", "dimension"}
+    length_scale_prior : {"none", "dimension", "hierarchical"}
         ``dimension``: a log-normal prior whose typical length grows with the root of the number
         of inputs, for inputs in [-1, 1]; it helps where inputs are many or observations few.
+        ``hierarchical``: that for the mean of their logarithms, about which each has a Cauchy
+        distribution (`fitting`).
     length_scale_bounds, amplitude_bounds, mixture_bounds, noise_bounds : (low, high) or "fixed"
         Where each is searched; ``"fixed"`` keeps the value.
     alpha : float
@@ -311,7 +316,8 @@ class GaussianProcess(Surrogate):
         priors = {}
         if self.length_scale_prior != "none" and "length_scale" in ranges:
             n_parameters = d - sum(len(group) - 1 for group in tied)
-            priors["length_scale"] = LogNormal.of_length_scales(n_parameters)
+            apart = APART if self.length_scale_prior == "hierarchical" else np.inf
+            priors["length_scale"] = LogNormal.of_length_scales(n_parameters, apart)
         return Hyperparameters(kernel, float(self.noise), ranges, self.ard, priors, tied)
 
     def _check_combination(self) -> None:

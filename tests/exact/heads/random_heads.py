@@ -12,6 +12,7 @@ from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.functions.noisy import AugmentedEI, QuantileImprovement
 from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
+from nnbo_mip.scores.functions.sampled_incumbents import NoisyImprovement
 from nnbo_mip.scores.posteriors.compiled import (
     MembersPosterior,
     PlainPosterior,
@@ -21,7 +22,7 @@ from nnbo_mip.scores.posteriors.compiled import (
 from nnbo_mip.space.domain import Domain, Grid
 
 POSTERIORS = ("plain", "smooth", "members", "variance", "noisy", "quadratic")
-MOMENT_HEADS = ("mean", "std", "ucb", "lcb", "ei", "pi", "mes", "aei", "eqi", "quiet")
+MOMENT_HEADS = ("mean", "std", "ucb", "lcb", "ei", "pi", "mes", "aei", "nei", "eqi", "quiet")
 MEMBER_HEADS = ("empirical ei", "empirical pi")
 DOMAINS = ("box", "grid", "rows", "one-hot", "degenerate")
 
@@ -79,6 +80,7 @@ def head_of(name, threshold):
         "pi": ProbabilityOfImprovement(threshold),
         "mes": MaxValueEntropy(threshold),
         "aei": AugmentedEI(threshold, 0.3),
+        "nei": NoisyImprovement((threshold, threshold + 0.2, threshold - 0.1)),
         "eqi": QuantileImprovement(threshold, 0.3),
         "quiet": QuantileImprovement(threshold, 0.0),
         "empirical ei": EmpiricalImprovement(threshold),

@@ -20,6 +20,7 @@ from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.functions.noisy import AugmentedEI, QuantileImprovement
 from nnbo_mip.scores.functions.probability import LogProbability, ProbabilityOfImprovement
+from nnbo_mip.scores.functions.sampled_incumbents import NoisyImprovement
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.posteriors.compiled import CompiledPosterior, PlainPosterior
 from tests.exact.heads.random_heads import (
@@ -157,6 +158,8 @@ HEADS = [
     MaxValueEntropy(0.3),
     AugmentedEI(0.3, 0.5),
     AugmentedEI(0.3, 0.0),
+    NoisyImprovement((0.3, -0.4, 0.9)),
+    NoisyImprovement((0.3, -0.4, 0.9), log=True),
     QuantileImprovement(0.3, 0.5),
     QuantileImprovement(0.3, 0.0),
 ]

@@ -154,7 +154,7 @@ def test_the_size_of_models_is_that_for_the_embedding() -> None:
     assert BayesianOptimizer(wide, "nomu").settings.surrogate.hidden == (16,)  # type: ignore[attr-defined]
     run = BayesianOptimizer(wide, "nomu", embedding="hashed:dimension=4")
     assert run.settings.surrogate.hidden == (32, 32)  # type: ignore[attr-defined]
-    assert len(run.settings.initial.points(run.settings.search)) == 16  # 8 + 2 e
+    assert len(run.settings.initial.points(run.settings.search)) == 7  # 3 + e
 
 
 def test_what_is_proven_is_proven_of_the_embedding() -> None:

@@ -138,6 +138,8 @@ def test_sides_are_longer_where_length_scales_are() -> None:
     assert learned[0] < plain[0]
 
 
+# So small a region about the minimum of a bowl promises nothing, which is said.
+@pytest.mark.filterwarnings("ignore:the largest score within the region")
 def test_what_a_model_chooses_lies_in_its_region_around_the_best_point() -> None:
     rule = "trust:length=0.2,least=1e-4,failures=2,successes=2"
     run = optimizer(region=rule, initial=6)
@@ -291,6 +293,7 @@ def test_a_region_all_of_whose_points_are_known_is_left() -> None:
     assert WHOLE in far.message
 
 
+@pytest.mark.filterwarnings("ignore:the largest score within the region")
 def test_a_region_under_constraints_and_in_one_dimension() -> None:
     rows = [nm.LinearConstraint({"x0": 1.0, "x1": 1.0}, "<=", 97.5)]
     space = Space.box([99.0, -3.0], [101.0, -1.0], rows)

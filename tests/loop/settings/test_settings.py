@@ -118,7 +118,7 @@ def test_names_without_sizes_get_those_that_suit_the_dimension() -> None:
 
 
 def test_a_name_alone_gets_the_options_of_its_family() -> None:
-    ours = {"kernel": "matern", "ard": True, "n_restarts": 3, "length_scale_prior": "dimension"}
+    ours = {"kernel": "matern", "ard": True, "n_restarts": 3, "length_scale_prior": "hierarchical"}
     ours["amplitude_bounds"] = (1e-5, 1e2)
     for dimension in (1, 4, 5, 20):
         alone = surrogate_for("gp", dimension)
@@ -128,19 +128,21 @@ def test_a_name_alone_gets_the_options_of_its_family() -> None:
 
 
 def test_what_is_left_open_is_the_default_family() -> None:
-    for dimension, family in {1: "gp", 6: "gp", 7: "brvfl", 9: "brvfl"}.items():
+    for dimension, family in {1: "gp", 7: "gp", 20: "gp", 21: "brvfl"}.items():
         settings = BayesianOptimizer([(0.0, 1.0)] * dimension).settings
         assert settings.surrogate == DOORS["surrogate"](surrogate_for(family, dimension))
         assert settings.acquisition == nm.acquisitions.create("ei")
 
 
-def test_a_region_that_is_left_open_is_one_from_seven_coordinates_on() -> None:
-    few = BayesianOptimizer([(0.0, 1.0)] * 6).settings.region
-    many = BayesianOptimizer([(0.0, 1.0)] * 7).settings.region
-    assert few == region_of(None)
-    assert many == region_of("trust:failures=5")
-    assert BayesianOptimizer([(0.0, 1.0)] * 7, region=None).settings.region == region_of(None)
-    sides = [(0.0, 1.0)] * 20
+def test_a_region_that_is_left_open_hangs_on_the_family() -> None:
+    def region(family: str, dimension: int, **options: Any) -> object:
+        return BayesianOptimizer([(0.0, 1.0)] * dimension, family, **options).settings.region
+
+    for family, last in {"gp": 20, "brvfl": 6, "nomu": 6}.items():
+        assert region(family, last) == region_of(None)
+        assert region(family, last + 1) == region_of("trust:failures=5")
+        assert region(family, last + 1, region=None) == region_of(None)
+    sides = [(0.0, 1.0)] * 30
     embedded = BayesianOptimizer(sides, embedding="hashed:dimension=4").settings
     assert embedded.region == region_of(None)
 
@@ -235,7 +237,8 @@ def test_n_is_a_number_of_points() -> None:
 def test_a_warp_that_is_left_open_is_that_of_the_family(surrogate: object, warp: str) -> None:
     assert BayesianOptimizer([(0.0, 1.0)], surrogate).settings.warp == warp_of(warp)
     assert BayesianOptimizer([(0.0, 1.0)] * 6, surrogate).settings.warp == warp_of(warp)
-    assert BayesianOptimizer([(0.0, 1.0)] * 7, surrogate).settings.warp == warp_of("half_rank")
+    assert BayesianOptimizer([(0.0, 1.0)] * 20, surrogate).settings.warp == warp_of(warp)
+    assert BayesianOptimizer([(0.0, 1.0)] * 21, surrogate).settings.warp == warp_of("half_rank")
     assert BayesianOptimizer([(0.0, 1.0)], surrogate, warp=None).settings.warp == warp_of("none")
 
 

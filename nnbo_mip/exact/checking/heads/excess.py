@@ -6,6 +6,7 @@ the vertices decide. With P above the mean, S above the std (convex) and s below
     linear     a P + b S + c - level,                       s in place of S where b < 0
     ratio      P - threshold - t S,                         s in place of S where t > 0
     EI         EI(P, S) / level - 1
+    NEI        mean_k EI_k(P, S) / level - 1
     AEI        EI(P, S) - level v(S),                       v a tangent of 1 / F, which is convex
     EQI        EI(P - w, V) - level,                        w and V affine in s and in S
 
@@ -34,6 +35,7 @@ from nnbo_mip.scores.functions.improvement import ExpectedImprovement, expectati
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.functions.noisy import AugmentedEI, QuantileImprovement
 from nnbo_mip.scores.functions.probability import LogProbability, ProbabilityOfImprovement
+from nnbo_mip.scores.functions.sampled_incumbents import NoisyImprovement, mean_of_exponentials
 
 RELATIVE = 2.0**-50
 
@@ -146,6 +148,18 @@ class ExcessBounder:
 
     # -- noisy relatives ----------------------------------------------------------------
 
+    def noisy(self, head: NoisyImprovement, mean: FloatArray, std: Std) -> FloatArray:
+        """Return ``NEI / level - 1``, rounded up; exp of the level for log NEI."""
+        stds = np.maximum(std.above, 0.0)
+        margins = [_margin_above(mean, threshold) for threshold in head.thresholds]
+        if head.log:
+            logs = np.stack([log_score_above(margin, stds) for margin in margins], axis=-1)
+            return np.asarray(np.expm1(mean_of_exponentials(logs) + 1e-13 - self.level) + 1e-14)
+        if self.level <= 0.0:
+            return np.full(mean.shape, np.inf)
+        score = np.mean([score_above(margin, stds) for margin in margins], axis=0)
+        return np.asarray(score / self.level * (1.0 + 1e-13) - 1.0 + 1e-15)
+
     def augmented(self, head: AugmentedEI, mean: FloatArray, std: Std) -> FloatArray:
         """Return E of AEI above a level above 0."""
         stds = np.maximum(std.above, 0.0)
@@ -239,6 +253,18 @@ def _of_improvement(
 ) -> FloatArray:
     assert mean is not None
     return bounder.improvement(head, mean, std)
+
+
+@_excess.register
+def _of_noisy(
+    head: NoisyImprovement,
+    bounder: ExcessBounder,
+    mean: FloatArray | None,
+    std: Std,
+    shape: tuple[int, int],
+) -> FloatArray:
+    assert mean is not None
+    return bounder.noisy(head, mean, std)
 
 
 @_excess.register

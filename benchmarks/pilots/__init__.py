@@ -1,0 +1,1 @@
+"""Pilots: ways of making a run, compared on tasks by which no default is judged."""

@@ -1,0 +1,84 @@
+"""One run of a pilot, read on its way."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import nnbo_mip as nm
+from benchmarks.everyday.tasks import Everyday
+from nnbo_mip.lab.plan.starts import problem_of
+from nnbo_mip.maximizers.heuristics.unit_cube import UnitCube
+from nnbo_mip.problems import Problem
+
+STARTS = "starts"
+"""Of a way, beside options of `optimize`: [base, per dimension, largest share of the run]."""
+
+RANDOM = "random"
+"""The way of uniform points."""
+
+N_SAMPLES = 1000
+"""Points over which the spread of a function is taken."""
+
+
+def run(
+    task: Everyday, way: str, options: Mapping[str, Any], seed: int, readings: Sequence[int]
+) -> dict[str, Any]:
+    """Return what a run had reached at each reading, and its CPU seconds.
+
+    That is the regret of the point that is reported, without noise and in units of the function's
+    spread, or the least loss where an optimum is not known. Maximizers are heuristic unless the
+    way says otherwise, so that a run takes seconds.
+    """
+    problem = problem_of(task.spec, seed)
+    unit, rng, n = (1.0 if task.is_loss else spread_of(problem)), _generator(seed), max(readings)
+    optimizer = nm.BayesianOptimizer(problem.space, **_options(problem, options, seed, n))
+    drawn = problem.space.model().sample(n, np.random.default_rng(seed))
+    noise = getattr(problem.noise, "sd", None) if task.told else None
+    reached, best, started = [], np.inf, time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", nm.ModelWarning)
+        for i in range(n):
+            x = problem.space.decode(drawn[i]) if way == RANDOM else optimizer.ask().x
+            y = float(problem.evaluate(x, rng)[0])
+            optimizer.tell(x, y, noise=noise)
+            best = min(best, y)
+            if i + 1 in readings:
+                told = best if task.is_loss else float(problem.regret(_reported(optimizer, way))[0])
+                reached.append(told / unit)
+    return {"reached": reached, "cpu": round(time.process_time() - started, 2)}
+
+
+def spread_of(problem: Problem) -> float:
+    """Return the standard deviation of a function over its space."""
+    places = problem.space.model().sample(N_SAMPLES, np.random.default_rng(1))
+    return float(np.std(problem.truth(problem.space.decode(places))))
+
+
+def n_starts(problem: Problem, rule: Sequence[float], n: int) -> int:
+    """Return the initial points of a rule, at least two, in a run of n evaluations."""
+    base, slope, share = rule
+    d = UnitCube(problem.space.model()).n_variables
+    return max(2, int(min(base + slope * d, share * n)))
+
+
+def _options(problem: Problem, options: Mapping[str, Any], seed: int, n: int) -> Mapping[str, Any]:
+    own = {key: value for key, value in options.items() if key != STARTS}
+    if STARTS in options:
+        own["initial"] = n_starts(problem, options[STARTS], n)
+    return {"maximizer": "lbfgs", "seed": seed, "direction": problem.direction, **own}
+
+
+def _reported(optimizer: nm.BayesianOptimizer, way: str) -> Any:
+    """Return the point that is reported; of random points the luckiest one."""
+    found = optimizer.best if way == RANDOM else optimizer.recommend()
+    assert found is not None
+    return found.x
+
+
+def _generator(seed: int) -> np.random.Generator:
+    return np.random.default_rng([seed, 1])

@@ -1,0 +1,31 @@
+"""Named ways of making a run: options of `optimize`, and a rule for the number of starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+EARLIER: Mapping[str, Any] = {"starts": [8, 2, 1.0]}
+"""What the default was before these pilots: 8 + 2 d starts."""
+
+WAYS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "default": {},
+        "random": {},
+        "5": {"starts": [5, 0, 1.0]},
+        "5+d/2": {"starts": [5, 0.5, 1.0]},
+        "3+d": {"starts": [3, 1.0, 1.0]},
+        "n/4": {"starts": [2, 2, 0.25]},
+        "gp": {"surrogate": "gp", "region": None, "warp": "asinh"},
+        "gp ranks": {"surrogate": "gp", "region": None, "warp": "half_rank"},
+        "gp region": {"surrogate": "gp", "region": "trust:failures=5", "warp": "asinh"},
+        "gp region ranks": {"surrogate": "gp", "region": "trust:failures=5", "warp": "half_rank"},
+        "brvfl region": {
+            "surrogate": "brvfl",
+            "region": "trust:failures=5",
+            "warp": "half_rank",
+        },
+    }
+)
+"""By their labels; more with ``--way``."""
