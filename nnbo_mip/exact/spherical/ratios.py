@@ -55,11 +55,14 @@ class Found:
         Where the relaxed function is largest; on the grids, perhaps beyond rows.
     slopes : (B, d) array
         How steeply H falls from there along each coordinate.
+    multipliers : (B, m) array
+        Of the rows.
     """
 
     bound: FloatArray
     points: FloatArray
     slopes: FloatArray
+    multipliers: FloatArray
 
 
 class Ratios:
@@ -84,7 +87,7 @@ class Ratios:
         weights: FloatArray,
         lower: FloatArray,
         upper: FloatArray,
-        multipliers: FloatArray | None = None,
+        multipliers: FloatArray,
     ) -> Found:
         """Bound functions over boxes.
 
@@ -93,14 +96,14 @@ class Ratios:
         weights : (B, d + 2) or (1, d + 2) array
         lower, upper : (B, d) arrays
             Ends on the grids.
-        multipliers : (B, m) array, optional
-            Of the rows, at least zero; without them rows are left out of account.
+        multipliers : (B, m) array
+            Of the rows, at least zero.
         """
         rate, center, domain = self.rate, self.center, self.domain
         u, v, b = weights[:, :-2], weights[:, -2], weights[:, -1]
         linear, linear_size = 2.0 * u * rate, 2.0 * np.abs(u) * rate
         level, level_size = b - v, np.abs(b) + np.abs(v)
-        if multipliers is not None and len(domain.b):
+        if len(domain.b):
             cost, cost_size = multipliers @ domain.A, multipliers @ self._sizes
             linear, linear_size = linear - cost, linear_size + cost_size
             level = level + multipliers @ domain.row_limit - cost @ center
@@ -133,7 +136,7 @@ class Ratios:
         error = 1.01 * self._roundings * size + UNDERFLOW
         bound = np.asarray(t + (np.maximum(excess, 0.0) + error) * (1.0 + 1e-12))
         points = self._points(y, lower, upper)
-        return Found(bound, points, np.abs(2.0 * bends * y + linear))
+        return Found(bound, points, np.abs(2.0 * bends * y + linear), multipliers)
 
     def _choose(
         self, bends: FloatArray, linear: FloatArray, low: FloatArray, high: FloatArray

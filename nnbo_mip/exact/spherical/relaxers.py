@@ -38,14 +38,18 @@ from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.posteriors.spherical import SphericalMembers, SphericalPosterior
 
-ROUNDS, ROW_ROUNDS = 12, 30
-"""Linear functions, and multipliers, that are tried for one batch of boxes."""
+ROUNDS, ROW_ROUNDS, LATER_ROW_ROUNDS = 12, 30, 8
+"""Linear functions that are tried for one batch of boxes, and multipliers for the first of them and
+for the others, which go on from there."""
 
 SHARES = np.concatenate([[0.0], np.geomspace(1e-3, 1.0, 16)])
 """Of the way towards a point of the hull."""
 
 LEAST_SPREAD = 1e-6
 """s_0 as a share of sqrt(V) at least; any is valid."""
+
+SLACK = 1e-11
+"""Relative, of what members count: a check decides then, whose sums are others."""
 
 LEAST, LARGEST = 1e-100, 1e100
 """Sizes of numbers of which products stay far from underflow and overflow."""
@@ -151,9 +155,11 @@ class SphereRelaxer:
         psi = read.sphere.features(0.5 * lower + 0.5 * upper)
         at, taken = (plain * psi).sum(axis=1), psi @ read.root.T
         best: Found | None = None
+        start: FloatArray | None = None
         for _ in range(ROUNDS):
             above = self._above(plain, size, spread, taken)
-            found = self._linear(above, lower, upper, target)
+            found = self._linear(above, lower, upper, target, start)
+            start = found.multipliers
             best = found if best is None else _lower_of(best, found)
             if (best.bound <= target).all():
                 break
@@ -205,10 +211,12 @@ class SphereRelaxer:
         assert isinstance(read, SphericalMembers)
         assert isinstance(head, EmpiricalImprovement)
         count, n = len(lower), len(read.weights)
-        tops = [self.ratios.largest(w[None, :], lower, upper) for w in read.weights]
+        none = np.zeros((count, len(self.domain.b)))
+        tops = [self.ratios.largest(w[None, :], lower, upper, none) for w in read.weights]
         highest = np.stack([found.bound for found in tops], axis=1)
         lowest = np.stack(
-            [-self.ratios.largest(-w[None, :], lower, upper).bound for w in read.weights], axis=1
+            [-self.ratios.largest(-w[None, :], lower, upper, none).bound for w in read.weights],
+            axis=1,
         )
         over, under = highest - head.threshold, lowest - head.threshold
         width = np.where(over > under, over - under, 1.0)
@@ -228,6 +236,7 @@ class SphereRelaxer:
         sizes = np.abs(slope) @ np.abs(read.weights).sum(axis=1)
         sizes = sizes + (slope * (np.abs(start) + abs(head.threshold))).sum(axis=1) + sure
         error = 8.0 * (n + 8) * UNIT_ROUNDOFF * sizes / n
+        error = error + SLACK * sizes / n
         found = self._linear(Sum(weights, error), lower, upper, np.full(count, level))
         if head.kind == "pi":
             most = shares_above(n)[(over >= 0.0).sum(axis=1)]
@@ -237,14 +246,20 @@ class SphereRelaxer:
 
     # -- rows -------------------------------------------------------------------------
 
-    def _linear(self, above: Sum, lower: FloatArray, upper: FloatArray, target: FloatArray) -> Found:
+    def _linear(
+        self,
+        above: Sum,
+        lower: FloatArray,
+        upper: FloatArray,
+        target: FloatArray,
+        start: FloatArray | None = None,
+    ) -> Found:
         """Bound linear functions over boxes, with multipliers of the rows where there are any."""
         domain = self.domain
-        best = self.ratios.largest(above.weights, lower, upper)
+        multipliers = np.zeros((len(lower), len(domain.b))) if start is None else start
+        best = found = self.ratios.largest(above.weights, lower, upper, multipliers)
         if len(domain.b):
-            multipliers = np.zeros((len(lower), len(domain.b)))
-            found = best
-            for _ in range(ROW_ROUNDS):
+            for _ in range(ROW_ROUNDS if start is None else LATER_ROW_ROUNDS):
                 over = (found.points @ domain.A.T - domain.row_limit) / self._row_norm
                 q = np.square((found.points - self.ratios.center) * self.ratios.rate).sum(axis=1)
                 slope = over / (1.0 + q)[:, None]
@@ -270,6 +285,7 @@ def _lower_of(one: Found, other: Found) -> Found:
         np.where(better, other.bound, one.bound),
         np.where(rows, other.points, one.points),
         np.where(rows, other.slopes, one.slopes),
+        np.where(rows, other.multipliers, one.multipliers),
     )
 
 

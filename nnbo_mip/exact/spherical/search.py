@@ -21,6 +21,7 @@ from nnbo_mip.exact.search.result import Proof, SearchResult
 from nnbo_mip.exact.spherical.relaxers import SphereRelaxer
 from nnbo_mip.scores.base.abstract import Shape
 from nnbo_mip.scores.posteriors.spherical import OnSphere
+from nnbo_mip.space.domain import Domain
 
 ENGINE = "sphere"
 
@@ -28,8 +29,9 @@ FLOATS_PER_BATCH = 1 << 18
 LARGEST_BATCH = 512
 LARGEST_FRONTIER_BYTES = 400 * 2**20
 
-REPAIRED = 2
-"""Points of a batch that rows forbid and that are moved to the domain, by a program each."""
+REPAIRS = 1.5
+"""Growth of the number of boxes after which a point that rows forbid is moved to the domain, by a
+program."""
 
 
 def is_spherical(problem: HeadProblem) -> bool:
@@ -79,6 +81,7 @@ class SphereSearch:
         self.max_open = min(options.max_open, LARGEST_FRONTIER_BYTES // (16 * len(lower) + 8))
         self.boxes = 0
         self.settled = -np.inf
+        self._next_repair = 0.0
 
     @property
     def bound(self) -> float:
@@ -172,7 +175,23 @@ class SphereSearch:
         monitor.offer(points.T)
         if self.exclusions is not None:
             monitor.offer(self.exclusions.moved_out(points, lower, upper, slopes).T)
-        if len(domain.b):
-            most = np.argsort(-bound, kind="stable")[:REPAIRED]
-            repaired = [domain.repair(points[:, index]) for index in most]
-            monitor.offer(np.array([x for x in repaired if x is not None]).reshape(-1, len(lower)))
+        if not len(domain.b):
+            return
+        if self.boxes >= self._next_repair:
+            self._next_repair = REPAIRS * self.boxes
+            repaired = domain.repair(points[:, int(bound.argmax())])
+            if repaired is not None:
+                monitor.offer(repaired[None, :])
+        if monitor.best_x is not None:
+            monitor.offer(_as_far_as_rows_let(domain, monitor.best_x, points.T))
+
+
+def _as_far_as_rows_let(domain: Domain, start: FloatArray, ends: FloatArray) -> FloatArray:
+    """Return the last points (B, d) that satisfy the rows on the ways from one to others."""
+    moves = ends - start
+    rises = moves @ domain.A.T
+    room = np.maximum(domain.b - domain.A @ start, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = np.where(rises > 0.0, room / rises, 1.0).min(axis=1)
+    share = np.minimum(shares, 1.0)[:, None]
+    return np.asarray(np.clip(start + share * moves, domain.lower, domain.upper))
