@@ -175,7 +175,9 @@ class _Grids:
         members = domain.one_hot_members
         kept = [(j, g) for j, g in enumerate(domain.grids) if g is not None and j not in members]
         uniform = [(j, g) for j, g in kept if g.listed_values is None]
-        self.listed: list[tuple[int, Grid]] = [(j, g) for j, g in kept if g.listed_values is not None]
+        self.listed: list[tuple[int, Grid]] = [
+            (j, g) for j, g in kept if g.listed_values is not None
+        ]
         self.columns: IntArray = np.array([j for j, _ in uniform], dtype=np.int64)
         self.first = np.array([g.first for _, g in uniform])
         self.last = np.array([g.last for _, g in uniform])
@@ -197,9 +199,7 @@ class _Grids:
             x = y[:, at] + c
             below = np.floor((x - self.first) / self.step).astype(np.int64)
             sides = [np.clip(below + k, 0, self.count - 1) for k in (0, 1)]
-            pair = [
-                np.clip(self._value(k) - c, low[:, at], high[:, at]) for k in sides
-            ]
+            pair = [np.clip(self._value(k) - c, low[:, at], high[:, at]) for k in sides]
             y[:, at] = _better(pair[0], pair[1], bends[:, at], linear[:, at])
         for j, grid in self.listed:
             k = np.clip(grid.index_below(y[:, j] + center[j]), 0, grid.count - 1)

@@ -13,7 +13,7 @@ steps of Frank and Wolfe in the hull find it. |P(z) - P(z')| <= 2 |z - z'| gives
 std. Other heads of mean and std follow from such sums as over any other boxes
 (`heads.relaxers.moments`), those of members from the chords of each member's improvement.
 
-Multipliers of rows are found by Polyak's steps against the level.
+Multipliers of rows are found by Polyak's steps towards an aim that comes nearer.
 
 References
 ----------
@@ -38,7 +38,7 @@ from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.posteriors.spherical import SphericalMembers, SphericalPosterior
 
-ROUNDS, ROW_ROUNDS, LATER_ROW_ROUNDS = 12, 30, 8
+ROUNDS, ROW_ROUNDS, LATER_ROW_ROUNDS = 12, 60, 8
 """Linear functions that are tried for one batch of boxes, and multipliers for the first of them and
 for the others, which go on from there."""
 
@@ -93,7 +93,9 @@ class SphereRelaxer:
         self.ratios = Ratios(posterior.sphere, domain)
         self.is_useful = _has_sane_sizes(posterior)
         head = self.head
-        self.is_exact = isinstance(head, LinearHead) and head.std_weight == 0.0 and not len(domain.b)
+        self.is_exact = (
+            isinstance(head, LinearHead) and head.std_weight == 0.0 and not len(domain.b)
+        )
         norms = np.sqrt(np.square(domain.A).sum(axis=1))
         self._row_norm = np.where(norms > 0.0, norms, 1.0)
         if isinstance(posterior, SphericalPosterior):
@@ -164,7 +166,9 @@ class SphereRelaxer:
             if (best.bound <= target).all():
                 break
             psi = read.sphere.features(found.points)
-            at, taken = self._towards(at, taken, (plain * psi).sum(axis=1), psi @ read.root.T, spread)
+            at, taken = self._towards(
+                at, taken, (plain * psi).sum(axis=1), psi @ read.root.T, spread
+            )
         assert best is not None
         return best
 
@@ -259,20 +263,22 @@ class SphereRelaxer:
         multipliers = np.zeros((len(lower), len(domain.b))) if start is None else start
         best = found = self.ratios.largest(above.weights, lower, upper, multipliers)
         if len(domain.b):
+            # The level may be far below what multipliers reach: the aim comes nearer.
+            aim = np.where(np.isfinite(target), best.bound - target, np.abs(best.bound) + 1.0)
+            aim = np.maximum(aim, 0.0)
             for _ in range(ROW_ROUNDS if start is None else LATER_ROW_ROUNDS):
+                if not (best.bound > target).any():
+                    break
                 over = (found.points @ domain.A.T - domain.row_limit) / self._row_norm
                 q = np.square((found.points - self.ratios.center) * self.ratios.rate).sum(axis=1)
                 slope = over / (1.0 + q)[:, None]
                 slope = np.where((multipliers > 0.0) | (slope > 0.0), slope, 0.0)
-                goal = np.where(np.isfinite(target), target, best.bound - np.abs(best.bound))
-                length = np.maximum(found.bound - goal, 0.0) / (
-                    np.square(slope).sum(axis=1) + UNIT_ROUNDOFF**2
-                )
-                if not (best.bound > target).any():
-                    break
+                squares = np.square(slope).sum(axis=1) + UNIT_ROUNDOFF**2
+                length = (found.bound - best.bound + aim) / squares
                 moved = multipliers * self._row_norm + length[:, None] * slope
                 multipliers = np.maximum(np.minimum(moved, LARGEST), 0.0) / self._row_norm
                 found = self.ratios.largest(above.weights, lower, upper, multipliers)
+                aim = np.where(found.bound < best.bound, aim, 0.5 * aim)
                 best = _lower_of(best, found)
         return replace(best, bound=best.bound + 1.01 * above.error)
 

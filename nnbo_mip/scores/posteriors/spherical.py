@@ -210,7 +210,9 @@ class SphericalMembers(OnSphere):
         """Return the members' predictions (n, M)."""
         points = np.asarray(X, dtype=np.float64)
         rows = blocks(len(points), 4 * (self.n_inputs + len(self.weights)))
-        return np.concatenate([self.sphere.features(points[block]) @ self.weights.T for block in rows])
+        return np.concatenate(
+            [self.sphere.features(points[block]) @ self.weights.T for block in rows]
+        )
 
     def pull_members(self, X: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the sums (n, d) of the members' gradients with weights (n, M)."""

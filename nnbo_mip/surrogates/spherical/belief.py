@@ -163,14 +163,18 @@ class SphericalBelief(Belief):
     def from_arrays(cls, arrays: Mapping[str, Array]) -> SphericalBelief:
         """Make the belief that `to_arrays` described."""
         p, m = arrays["rate"].size + 2, arrays["gains"].size
-        shapes = {"rate": (p - 2,), "weights": (p,), "prior": (p,)}
+        shapes: dict[str, tuple[int, ...]] = {"rate": (p - 2,), "weights": (p,), "prior": (p,)}
         shapes |= {"directions": (m, p), "gains": (m,)}
         wrong = [name for name, shape in shapes.items() if arrays[name].shape != shape]
         gains = arrays["gains"]
         if wrong or (gains < 0.0).any() or (gains > 1.0).any():
             raise ValueError(f"arrays of wrong shape: {wrong}, or gains beyond 0 to 1")
         return cls(
-            *(arrays[name] for name in shapes),
+            arrays["rate"],
+            arrays["weights"],
+            arrays["prior"],
+            arrays["directions"],
+            gains,
             standardization_of(arrays),
             float(arrays["noise"]),
             float(arrays["scale"]),

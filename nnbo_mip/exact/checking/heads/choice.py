@@ -6,7 +6,7 @@ from nnbo_mip.exact.checking.heads.forest_score import ForestScore
 from nnbo_mip.exact.checking.heads.outputs import OutputBounder
 from nnbo_mip.exact.checking.heads.process_score import process_score
 from nnbo_mip.exact.checking.heads.scores import MemberScore, MomentScore, ScoreBounder
-from nnbo_mip.exact.checking.heads.sphere import sphere_score
+from nnbo_mip.exact.checking.heads.sphere_score import sphere_score
 from nnbo_mip.exact.checking.heads.stds import std_bounder
 from nnbo_mip.scores.base.abstract import MomentHead
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement

@@ -23,7 +23,8 @@ from nnbo_mip.exact.checking.heads.forest import ForestRecheck
 from nnbo_mip.exact.checking.heads.forest_score import ForestScore
 from nnbo_mip.exact.checking.heads.reduction import problem_of, reduced
 from nnbo_mip.exact.checking.heads.scores import ScoreBounder
-from nnbo_mip.exact.checking.heads.sphere import SphereRecheck, SphereScore
+from nnbo_mip.exact.checking.heads.sphere import SphereRecheck
+from nnbo_mip.exact.checking.heads.sphere_score import SphereScore
 from nnbo_mip.exact.checking.reproof import Outcome, reprove
 from nnbo_mip.exact.checking.sweep import Recheck
 from nnbo_mip.exact.search.monitor import REPORT_INTERVAL

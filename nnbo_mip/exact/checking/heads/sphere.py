@@ -14,13 +14,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.arrays import BoolArray, FloatArray
 from nnbo_mip.exact.checking.heads.boxes import counterexample
-from nnbo_mip.exact.checking.heads.outputs import BoundedBoxes
-from nnbo_mip.exact.checking.heads.scores import ScoreBounder, score_interval, share_ends
+from nnbo_mip.exact.checking.heads.scores import share_ends
 from nnbo_mip.exact.checking.heads.sphere_forms import TINY, UNIT, Forms
+from nnbo_mip.exact.checking.heads.sphere_lines import lines
+from nnbo_mip.exact.checking.heads.sphere_score import SphereScore
 from nnbo_mip.exact.checking.sweep import Boxes, Recheck, Sweep, halves, joined
-from nnbo_mip.scores.base.abstract import Head, MomentHead, Shape
+from nnbo_mip.scores.base.abstract import MomentHead
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.objective import Objective
@@ -34,84 +35,14 @@ TIE_BREAK = 1e-2
 PLANES, ROW_STEPS = 8, 40
 """Linear functions above the std, and multipliers of rows, that are tried."""
 
-SCORE_ERROR = 2e-12
-"""Relative error of heads, absolute one of logarithms."""
-
-LOWERINGS = 48
-"""Factors of 4 by which a line is lowered until the score holds on it."""
-
 MOST_EXACT = 2000
 """Boxes that are settled in rational arithmetic."""
 
 LARGEST = 1e80
-"""Sizes of which products stay far from overflow."""
+"""Of multipliers."""
 
 LEAST_RISE = 2e-7
 """s_0 as a share of the largest std."""
-
-
-class SphereScore(ScoreBounder):
-    """Scores at points, exactly and as a float64 pass may have them.
-
-    Parameters
-    ----------
-    head : Head
-    posterior : SphericalPosterior or SphericalMembers
-    """
-
-    def __init__(self, head: Head, posterior: SphericalPosterior | SphericalMembers) -> None:
-        self.head, self.posterior = head, posterior
-        self._unit = 4.0 * (posterior.n_inputs + 16) * UNIT
-        parts = [posterior.weights.ravel(), posterior.rate, posterior.center]
-        if isinstance(posterior, SphericalPosterior):
-            parts += [posterior.root.ravel(), np.array([posterior.variance, posterior.reach])]
-        self.is_useful = float(np.abs(np.concatenate(parts)).max()) < LARGEST
-
-    def interval(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return ends (n,) of the scores at points (n, d)."""
-        read, head = self.posterior, self.head
-        if isinstance(read, SphericalMembers):
-            assert isinstance(head, EmpiricalImprovement)
-            members = read.members(points)
-            off = self._unit * np.abs(read.weights).sum(axis=1) + TINY
-            return _counted(head, members - off, members + off)
-        assert isinstance(head, MomentHead)
-        psi = read.sphere.features(points)
-        mean, off = psi @ read.weights, self._unit * float(np.abs(read.weights).sum()) + TINY
-        taken = np.square(psi @ read.root.T).sum(axis=1)
-        sizes = np.square(np.abs(read.root).sum(axis=1)).sum() + read.variance
-        error = 2.0 * (self._unit + len(read.root) * UNIT) * sizes
-        ends = (
-            read.reach * np.sqrt(np.maximum(read.variance - taken + sign * error, 0.0))
-            for sign in (-1.0, 1.0)
-        )
-        low, high = (end * (1.0 + sign * 1e-14) for sign, end in zip((-1.0, 1.0), ends, strict=True))
-        return score_interval(head, (mean - off, mean + off), (low, high))
-
-    def bound_outputs(self, lower: FloatArray, upper: FloatArray) -> BoundedBoxes:
-        """Take boxes (d, B) as they are."""
-        return BoundedBoxes(lower, upper, [], [])
-
-    def excess(self, bounded: BoundedBoxes, level: float) -> FloatArray:
-        """Return infinity: `SphereRecheck` bounds boxes."""
-        return np.full((1, bounded.count), np.inf)
-
-    def floats_per_box(self, free: int) -> int:
-        """Size of the largest intermediate array, a box."""
-        return 8 * self.posterior.n_inputs
-
-
-def sphere_score(objective: Objective) -> SphereScore | None:
-    """Return what knows the scores of an objective on the sphere; None where nothing does."""
-    head, read = objective.head, objective.posterior
-    known = (isinstance(read, SphericalPosterior) and isinstance(head, MomentHead)) or (
-        isinstance(read, SphericalMembers) and isinstance(head, EmpiricalImprovement)
-    )
-    if not known:
-        return None
-    assert isinstance(read, SphericalPosterior | SphericalMembers)
-    scores = SphereScore(head, read)
-    return scores if scores.is_useful else None
 
 
 class SphereRecheck(Sweep):
@@ -182,9 +113,7 @@ class SphereRecheck(Sweep):
         chosen = self.steepest(boxes, np.ones_like(boxes.lower), splittable)
         columns = np.arange(len(boxes))
         ends = boxes.lower[chosen, columns], boxes.upper[chosen, columns]
-        cut = halves(
-            boxes.lower, boxes.upper, boxes.share, chosen, *self.rows.cut(*ends, chosen)
-        )
+        cut = halves(boxes.lower, boxes.upper, boxes.share, chosen, *self.rows.cut(*ends, chosen))
         return joined([beside, cut])
 
     # -- one question a box -------------------------------------------------------------
@@ -195,9 +124,12 @@ class SphereRecheck(Sweep):
         """Return by how much boxes (d, B) may exceed the level, the error, and where (d, B)."""
         if isinstance(self.read, SphericalMembers):
             return self._excess_of_members(self.read, lower, upper)
+        assert isinstance(self.head, MomentHead)
         low, high = self._stds(self.read, lower, upper)
-        mean_weight, std_weight, most = self._lines(low, high)
-        plain = mean_weight * np.broadcast_to(self.read.weights, (lower.shape[1], lower.shape[0] + 2))
+        mean_weight, std_weight, most = lines(self.head, self.level, low, high)
+        plain = mean_weight * np.broadcast_to(
+            self.read.weights, (lower.shape[1], lower.shape[0] + 2)
+        )
         rounding = 4.0 * UNIT * np.abs(plain).sum(axis=1)
         spread = std_weight * self.read.reach
         if not (spread > 0.0).any():
@@ -228,59 +160,6 @@ class SphereRecheck(Sweep):
         most = read.variance - np.square(np.maximum(length - change, 0.0)) + off
         low, high = (read.reach * np.sqrt(np.maximum(end, 0.0)) for end in (least, most))
         return low * (1.0 - 1e-14), high * (1.0 + 1e-14)
-
-    def _lines(self, low: FloatArray, high: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        """Return a, k >= 0 and T (B,): the score is <= level where a mean + k std <= T."""
-        head, level, one = self.head, self.level, np.ones(len(low))
-        assert isinstance(head, MomentHead)
-        if isinstance(head, LinearHead):
-            most = level - head.constant - 4.0 * UNIT * (abs(level) + abs(head.constant))
-            if head.std_weight >= 0.0:
-                return head.mean_weight, head.std_weight * one, most * one
-            gained = -head.std_weight * low * (1.0 - 4.0 * UNIT)
-            return head.mean_weight, 0.0 * one, (most + gained) * (one - 0.0) - 4.0 * UNIT * (
-                abs(most) + gained
-            )
-        with np.errstate(all="ignore"):
-            ends = [head.mean_at_level(std, level * one) for std in (low, high)]
-            width = high - low
-            falls = np.isfinite(ends[0]) & np.isfinite(ends[1]) & (width > 1e-9 * high)
-            curved = head.shape in (Shape.CONVEX, Shape.RATIO)
-            slope = np.where(falls & curved, (ends[0] - ends[1]) / np.where(falls, width, 1.0), 0.0)
-            slope = np.maximum(slope, 0.0)
-            most = np.minimum(ends[0] + slope * low, ends[1] + slope * high)
-            sizes = np.abs(most) + slope * high + high
-            lowering = 2.0 * UNIT * sizes
-            for _ in range(LOWERINGS):
-                fails = ~self._holds_on(head, slope, most, low, high, curved)
-                if not fails.any():
-                    break
-                most, lowering = np.where(fails, most - lowering, most), 4.0 * lowering
-            else:
-                most = np.where(self._holds_on(head, slope, most, low, high, curved), most, -np.inf)
-        return 1.0, slope, most
-
-    def _holds_on(
-        self,
-        head: MomentHead,
-        slope: FloatArray,
-        most: FloatArray,
-        low: FloatArray,
-        high: FloatArray,
-        curved: bool,
-    ) -> FloatArray:
-        """Whether (B,) the score is at most the level on mean + slope std = most."""
-        known = np.isfinite(most) & np.isfinite(high)
-        most, low, high = (np.where(known, part, 0.0) for part in (most, low, high))
-        off = 4.0 * UNIT * (np.abs(most) + slope * high)
-        if curved:  # quasi-convex along the line
-            scores = np.maximum(
-                head.score(most - slope * low + off, low), head.score(most - slope * high + off, high)
-            )
-        else:
-            scores = head.largest(most + off, low, high)
-        size = np.abs(scores) + (1.0 if head.is_logarithm else 0.0)
-        return np.asarray(known & (scores + SCORE_ERROR * size <= self.level))
 
     def _plane(
         self, plain: FloatArray, spread: FloatArray, taken: FloatArray
@@ -375,7 +254,7 @@ class SphereRecheck(Sweep):
 
     # -- without rounding ---------------------------------------------------------------
 
-    def _settled_exactly(self, boxes: Boxes, nearly: FloatArray) -> FloatArray:
+    def _settled_exactly(self, boxes: Boxes, nearly: BoolArray) -> BoolArray:
         """Return which boxes (n,) that rounding alone may leave open hold without it."""
         settled = np.zeros(len(boxes), dtype=bool)
         head = self.head
@@ -408,16 +287,3 @@ def _lower(
         np.where(better, other[1], one[1]),
         np.where(better, other[2], one[2]),
     )
-
-
-def _counted(
-    head: EmpiricalImprovement, low: FloatArray, high: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return ends (n,) of an empirical score of members between ends (n, M)."""
-    if head.kind == "pi":
-        least, most = share_ends(low.shape[1])
-        below, above = ((part >= head.threshold).sum(axis=1) for part in (low, high))
-        return least[below], most[above]
-    off = 4.0 * UNIT * (np.abs(low) + np.abs(high) + abs(head.threshold))
-    error = 4.0 * (low.shape[1] + 8) * UNIT
-    return head.score(low - off) * (1.0 - error), head.score(high + off) * (1.0 + error)

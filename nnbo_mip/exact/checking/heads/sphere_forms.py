@@ -87,7 +87,9 @@ class Forms:
             self._choose_level(list(group), bend, slope, low, high, height, place)
         total = height.sum(axis=0) + start
         far = np.maximum(np.abs(lower), np.abs(upper)) + 2.0 * np.abs(center)
-        sizes = (np.abs(v) + np.abs(b) + np.abs(level)) * (2.0 + (far**2 * self._square).sum(axis=0))
+        sizes = (np.abs(v) + np.abs(b) + np.abs(level)) * (
+            2.0 + (far**2 * self._square).sum(axis=0)
+        )
         size_of_cost = np.abs(domain.A).T @ multipliers.T
         sizes = sizes + ((2.0 * np.abs(u) * self.rate[:, None] + size_of_cost) * far).sum(axis=0)
         sizes = sizes + multipliers @ np.abs(domain.row_limit)
