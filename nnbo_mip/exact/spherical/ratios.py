@@ -6,11 +6,11 @@ A x <= limit over 1 + |z|^2, is a ratio of separable quadratics
     f(x) = (sum_j [ (v + b) rate_j^2 y_j^2 + l_j y_j ] + l_0) / (1 + sum_j rate_j^2 y_j^2),
     l_j = 2 u_j rate_j - (mu A)_j,      l_0 = b - v + mu (limit - A center).
 
-For every number t, f <= t + H(t) over the box, where
+For every number t with H(t) >= 0, f <= t + H(t) / (1 + q) over the box, where
 
-    H(t) = max_x sum_j [ (v + b - t) rate_j^2 y_j^2 + l_j y_j ] + l_0 - t        if H(t) >= 0,
+    H(t) = max_x sum_j [ (v + b - t) rate_j^2 y_j^2 + l_j y_j ] + l_0 - t
 
-as the denominator is at least 1. H is a sum of maxima of one coordinate, or one group, each: at an
+and q is the least |z|^2. H is a sum of maxima of one coordinate, or one group, each: at an
 end, at the vertex of a parabola or the value of a grid beside it, at the best level. Dinkelbach
 takes f(x) at that maximum for the next t, and H(t) falls to zero faster than linearly.
 
@@ -119,10 +119,13 @@ class Ratios:
             top = curve * q + (linear * y).sum(axis=1) + level
             return np.asarray(top / (1.0 + q))
 
-        t = value(0.5 * low + 0.5 * high)
+        def choice(t: FloatArray) -> FloatArray:
+            return self._choose((curve - t)[:, None] * self._squares, linear, low, high)
+
+        # The middle may lie beside the grids, and higher than their values.
+        t = value(choice(value(0.5 * low + 0.5 * high)))
         for _ in range(MOST_STEPS):
-            y = self._choose((curve - t)[:, None] * self._squares, linear, low, high)
-            better = value(y)
+            better = value(choice(t))
             rises = better > t + 4.0 * UNIT_ROUNDOFF * np.abs(t)
             if not rises.any():
                 break
@@ -134,7 +137,9 @@ class Ratios:
         size = (np.abs(v) + np.abs(b) + np.abs(t)) * (1.0 + np.square(reach) @ self._squares)
         size = size + (linear_size * reach).sum(axis=1) + level_size + np.abs(t)
         error = 1.01 * self._roundings * size + UNDERFLOW
-        bound = np.asarray(t + (np.maximum(excess, 0.0) + error) * (1.0 + 1e-12))
+        least = np.square(np.clip(0.0, low, high)) @ self._squares * (1.0 - 1e-10)
+        rise = (np.maximum(excess, 0.0) + error) / (1.0 + least) * (1.0 + 1e-12)
+        bound = np.asarray(t + rise + 2.0 * UNIT_ROUNDOFF * np.abs(t))
         points = self._points(y, lower, upper)
         return Found(bound, points, np.abs(2.0 * bends * y + linear), multipliers)
 

@@ -137,6 +137,8 @@ class Forms:
         """Return upper bounds (B,) of functions with weights (B, d + 2) over boxes (d, B)."""
         none = np.zeros((len(weights), len(self.domain.b)))
         level = self.values(weights, 0.5 * lower + 0.5 * upper)
+        # The middle may lie beside the grids, and higher than their values.
+        level = self.values(weights, self.excess(weights, level, lower, upper, none)[2])
         bound = np.full(len(weights), np.inf)
         for _ in range(STEPS):
             total, error, points = self.excess(weights, level, lower, upper, none)
