@@ -41,6 +41,9 @@ MOST_EXACT = 2000
 LARGEST = 1e80
 """Of multipliers."""
 
+LARGEST_LEVEL = 1e100
+"""No score of numbers that are believed (`sphere_score`) comes near it."""
+
 LEAST_RISE = 2e-7
 """s_0 as a share of the largest std."""
 
@@ -61,7 +64,8 @@ class SphereRecheck(Sweep):
     def __init__(
         self, objective: Objective, domain: Domain, scores: SphereScore, level: float
     ) -> None:
-        self.objective, self.scores, self.level = objective, scores, level
+        self.objective, self.scores = objective, scores
+        self.level = min(level, LARGEST_LEVEL)
         self.read, self.head = scores.posterior, scores.head
         self.forms = Forms(self.read, domain)
         batch = int(np.clip(FLOATS_PER_BATCH // (domain.dimension + 2), 1, LARGEST_BATCH))
@@ -87,7 +91,8 @@ class SphereRecheck(Sweep):
         self._off = 2.0 * (len(read.root) + read.n_inputs + 16) * UNIT
 
     def _step(self, boxes: Boxes) -> Boxes | Recheck:
-        total, error, points = self._excess(boxes.lower, boxes.upper)
+        with np.errstate(all="ignore"):
+            total, error, points = self._excess(boxes.lower, boxes.upper)
         still_open = ~(total + error <= 0.0)  # not a number stays open
         boxes, points = boxes[still_open], points[:, still_open]
         total, error = total[still_open], error[still_open]
