@@ -81,7 +81,7 @@ _HOMES = {
     "Observation": "nnbo_mip.loop.record.events",
     "optimize": "nnbo_mip.loop.optimize",
     "OptimizeResult": "nnbo_mip.loop.optimize_result",
-    "Progress": "nnbo_mip.core.progress",
+    "Progress": "nnbo_mip.core.control",
     "NnboError": "nnbo_mip.core.errors",
     "InputError": "nnbo_mip.core.errors",
     "UnsupportedError": "nnbo_mip.core.errors",

@@ -30,6 +30,8 @@ FAMILIES = (
     "deep_ensemble:hidden=(6,),epochs=60,spread=variance",
     "mc_dropout:hidden=(8,),epochs=60",
     "random_forest:n_trees=5",
+    "spherical_linear",
+    "spherical_linear:most_steps=0,noise=1e-6",
     "neural_linear",
     "ervfl:n_members=3,n_hidden=20",
     "elm:n_hidden=20",

@@ -24,6 +24,7 @@ from nnbo_mip.exact.heads.certification import certificate_of
 from nnbo_mip.exact.heads.maximize_head import maximize_head
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.search.monitor import Monitor
+from nnbo_mip.exact.spherical.search import closes_at_once
 from nnbo_mip.maximizers.base.abstract import Abilities, Maximizer, Proposal, Request
 from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.maximizers.heuristics.lbfgs import Lbfgs
@@ -261,7 +262,8 @@ def warm_start(target: Target, request: Request, time_limit: float) -> Proposal 
         Wall seconds of the whole search.
     """
     domain = target.domain
-    if np.count_nonzero(domain.lower < domain.upper) < FEWEST_INPUTS or ASCENTS.why_not(target):
+    few = np.count_nonzero(domain.lower < domain.upper) < FEWEST_INPUTS
+    if few or closes_at_once(target.problem) or ASCENTS.why_not(target):
         return None
     asked = replace(request, time_limit=SHARE * time_limit, callback=None)
     return ASCENTS.maximize(target, asked)

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from nnbo_mip.scores.posteriors.compiled import QuadraticPosterior as QuadraticPosterior
     from nnbo_mip.scores.posteriors.compiled import SmoothPosterior as SmoothPosterior
     from nnbo_mip.scores.posteriors.process import ProcessPosterior as ProcessPosterior
+    from nnbo_mip.scores.posteriors.spherical import SphericalMembers as SphericalMembers
+    from nnbo_mip.scores.posteriors.spherical import SphericalPosterior as SphericalPosterior
     from nnbo_mip.scores.posteriors.tanh import TanhFeatures as TanhFeatures
     from nnbo_mip.scores.posteriors.tanh import TanhMembers as TanhMembers
     from nnbo_mip.scores.posteriors.trees import TreePosterior as TreePosterior
@@ -63,6 +65,8 @@ _HOMES = {
     "QuadraticPosterior": "posteriors.compiled",
     "Posterior": "posteriors.compiled",
     "SmoothPosterior": "posteriors.compiled",
+    "SphericalMembers": "posteriors.spherical",
+    "SphericalPosterior": "posteriors.spherical",
     "TanhFeatures": "posteriors.tanh",
     "TanhMembers": "posteriors.tanh",
     "TreePosterior": "posteriors.trees",

@@ -39,6 +39,7 @@ from nnbo_mip.scores.posteriors.compiled import (
     SmoothPosterior,
 )
 from nnbo_mip.scores.posteriors.process import ProcessPosterior
+from nnbo_mip.scores.posteriors.spherical import SphericalMembers, SphericalPosterior
 from nnbo_mip.scores.posteriors.tanh import TanhFeatures, TanhMembers
 from nnbo_mip.scores.posteriors.trees import TreePosterior
 
@@ -66,6 +67,8 @@ POSTERIORS: dict[str, type[Any]] = {
     "tanh features": TanhFeatures,
     "gaussian process": ProcessPosterior,
     "trees": TreePosterior,
+    "spherical": SphericalPosterior,
+    "spherical members": SphericalMembers,
 }
 
 REMEDY = "use what nnbo_mip wrote"

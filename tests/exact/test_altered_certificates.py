@@ -119,6 +119,16 @@ def of_head(kind: str, name: str, seed: int, by_sequence: bool = False) -> Case:
     return Case(certified_head(problem, by_sequence), objective_of(problem), problem.domain)
 
 
+def on_the_sphere() -> Case:
+    rng = np.random.default_rng(8)
+    X = rng.uniform(-1.0, 1.0, (6, 3))
+    belief = nm.surrogates.create("spherical_linear").fit(X, X.sum(axis=1) - 2.0 * X[:, 0] ** 2)
+    domain = Domain([-1.0] * 3, [1.0] * 3)
+    proposal = nm.maximize(belief, "ts", domain)
+    assert proposal.certificate is not None
+    return Case(proposal.certificate, proposal.objective, domain)
+
+
 def of_old_file(file: str, about: str) -> Case:
     certificate = nm.Certificate.load(OLD / file)
     subject: Any = Objective if about.startswith("objective") else nm.Network
@@ -150,6 +160,7 @@ CASES: dict[str, Callable[[], Case]] = {
     "no proof": without_proof,
     "a head": lambda: of_head("quadratic", "ei", seed=21),
     "a head by lines": lambda: of_head("plain", "ei", seed=4, by_sequence=True),
+    "a draw on the sphere": on_the_sphere,
     "an old one": lambda: of_old_file("network_integer_row.json", "network.npz"),
     "an old one of a head": lambda: of_old_file(
         "certificate_nomu_logei_enumerate.json", "objective_nomu_logei_enumerate.npz"

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from nnbo_mip.maximizers.base.proposal import Proposal
+from nnbo_mip.maximizers.base.abstract import Proposal
 
 import nnbo_mip as nm
 from nnbo_mip.core.errors import InputError

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache, cached_property, singledispatch
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -31,6 +31,8 @@ from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.primal import climb
 from nnbo_mip.exact.search.result import SearchResult
+from nnbo_mip.exact.spherical.search import SphereSearch, is_spherical
+from nnbo_mip.exact.spherical.search import why_not as why_not_on_sphere
 from nnbo_mip.exact.trees.cells import TreeCells
 from nnbo_mip.exact.trees.search import TreeSearch
 from nnbo_mip.exact.trees.search import climb as climb_cells
@@ -115,7 +117,7 @@ def _rows_of(
 class Boxed:
     """What bounds a problem over boxes: made when it is first asked for, and then kept.
 
-    Trees have boxes of their own (`exact.trees`), and no relaxer.
+    Trees and spheres have boxes of their own (`exact.trees`, `exact.spherical`), and no relaxer.
 
     Parameters
     ----------
@@ -132,6 +134,8 @@ class Boxed:
             return f"a {type(head).__name__} reads neither mean and std nor members."
         if posterior.forest is not None:
             return ""
+        if is_spherical(self.problem):
+            return why_not_on_sphere(self.problem)
         return self._found if isinstance(self._found, str) else ""
 
     @property
@@ -212,10 +216,15 @@ class HeadBoxSearch(RelaxedSearch):
         )
 
 
-def search_of(boxed: Boxed, options: BoxOptions, monitor: Monitor) -> HeadBoxSearch | TreeSearch:
+Search: TypeAlias = HeadBoxSearch | TreeSearch | SphereSearch
+
+
+def search_of(boxed: Boxed, options: BoxOptions, monitor: Monitor) -> Search:
     """Return the search over boxes of a problem: those of trees end at thresholds."""
     if boxed.problem.posterior.forest is not None:
         return TreeSearch(boxed.problem, options, monitor)
+    if is_spherical(boxed.problem):
+        return SphereSearch(boxed.problem, options, monitor)
     return HeadBoxSearch(boxed, options, monitor)
 
 
@@ -228,8 +237,9 @@ def solve(problem: HeadProblem, options: BoxOptions, monitor: Monitor) -> Search
 def bound_of_domain(boxed: Boxed, monitor: Monitor) -> float:
     """Return the bound of one relaxation over the whole box; ``inf`` where there is none."""
     problem = boxed.problem
-    if problem.posterior.forest is not None:
-        search = TreeSearch(problem, BoxOptions(), monitor)
+    if problem.posterior.forest is not None or is_spherical(problem):
+        search = search_of(boxed, BoxOptions(), monitor)
+        assert not isinstance(search, HeadBoxSearch)
         return search.bound_once() if search.is_useful else math.inf
     relaxer, domain = boxed.relaxer, problem.domain
     lower, upper, feasible = domain.tighten(domain.lower[None, :], domain.upper[None, :])

@@ -155,7 +155,7 @@ class _Turns:
     def __init__(self, ways: Ways, options: SequenceOptions, monitor: Monitor) -> None:
         self.ways, self.options, self.monitor = ways, options, monitor
         self.problem, self.sequence = ways.problem, ways.sequence
-        self.search: boxes.HeadBoxSearch | boxes.TreeSearch | None = None
+        self.search: boxes.Search | None = None
         self.counters: Counter[str] = Counter()
         self.messages: list[str] = []
         self.proven_by: SearchResult | None = None

@@ -35,7 +35,7 @@ from nnbo_mip.scores.base.spreads import (
 )
 
 POSITIVE = ("l_max", "variance_unit", "nu", "mixture", "amplitude")
-NOT_NEGATIVE = ("l_min", "factor", "noise", "reach")
+NOT_NEGATIVE = ("l_min", "factor", "noise", "reach", "slope_variance", "level_variance")
 """Numbers of posteriors that bounds need to be so."""
 
 SPREADS = ("std", "variance")

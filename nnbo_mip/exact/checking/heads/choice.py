@@ -6,12 +6,14 @@ from nnbo_mip.exact.checking.heads.forest_score import ForestScore
 from nnbo_mip.exact.checking.heads.outputs import OutputBounder
 from nnbo_mip.exact.checking.heads.process_score import process_score
 from nnbo_mip.exact.checking.heads.scores import MemberScore, MomentScore, ScoreBounder
+from nnbo_mip.exact.checking.heads.sphere_score import sphere_score
 from nnbo_mip.exact.checking.heads.stds import std_bounder
 from nnbo_mip.scores.base.abstract import MomentHead
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.posteriors.compiled import MembersPosterior
 from nnbo_mip.scores.posteriors.process import ProcessPosterior
+from nnbo_mip.scores.posteriors.spherical import OnSphere
 from nnbo_mip.scores.posteriors.trees import TreePosterior
 from nnbo_mip.space.domain import Domain
 
@@ -23,6 +25,8 @@ def score_bounder(objective: Objective, domain: Domain) -> ScoreBounder | None:
         forest = ForestScore(head, posterior)
         known = isinstance(head, EmpiricalImprovement | MomentHead)
         return forest if known and forest.is_useful else None
+    if isinstance(posterior, OnSphere):
+        return sphere_score(objective)
     box = domain.lower, domain.upper
     if isinstance(head, EmpiricalImprovement) and isinstance(posterior, MembersPosterior):
         outputs = OutputBounder(posterior.network, ("mean", *posterior.names), *box)

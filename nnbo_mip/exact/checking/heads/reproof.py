@@ -23,6 +23,8 @@ from nnbo_mip.exact.checking.heads.forest import ForestRecheck
 from nnbo_mip.exact.checking.heads.forest_score import ForestScore
 from nnbo_mip.exact.checking.heads.reduction import problem_of, reduced
 from nnbo_mip.exact.checking.heads.scores import ScoreBounder
+from nnbo_mip.exact.checking.heads.sphere import SphereRecheck
+from nnbo_mip.exact.checking.heads.sphere_score import SphereScore
 from nnbo_mip.exact.checking.reproof import Outcome, reprove
 from nnbo_mip.exact.checking.sweep import Recheck
 from nnbo_mip.exact.search.monitor import REPORT_INTERVAL
@@ -81,6 +83,8 @@ def reprove_head(
     scores = score_bounder(claim.objective, claim.domain)
     if scores is None:
         return "undecided", f"{claim.sentence}: {_unknown(claim.objective)}"
+    if isinstance(scores, SphereScore):  # finds the highest points itself
+        return _on_sphere(claim, scores, deadline, callback)
     known = np.empty((0, claim.domain.dimension)) if claim.x is None else claim.x[None, :]
     points = high_points(claim.objective, claim.domain, known, seed)
     higher = counterexample(claim.objective, claim.domain, scores, claim.level, points)
@@ -126,6 +130,22 @@ def _by_leaves(
     claim: HeadClaim, scores: ForestScore, seconds: float, callback: ProgressCallback | None
 ) -> Outcome:
     search = ForestRecheck(claim.objective, claim.domain, scores, claim.level)
+    return _outcome(claim, search.run(seconds, _watch(claim, seconds, callback)))
+
+
+def _on_sphere(
+    claim: HeadClaim, scores: SphereScore, deadline: float, callback: ProgressCallback | None
+) -> Outcome:
+    if claim.x is not None:
+        higher = counterexample(
+            claim.objective, claim.domain, scores, claim.level, claim.x[None, :]
+        )
+        if higher is not None:
+            return claim.refuted_by(higher)
+    if claim.level >= claim.objective.head.largest_score:
+        return "confirmed", f"{claim.sentence}: no score of this head is larger."
+    seconds = max(0.0, deadline - time.perf_counter())
+    search = SphereRecheck(claim.objective, claim.domain, scores, claim.level)
     return _outcome(claim, search.run(seconds, _watch(claim, seconds, callback)))
 
 

@@ -1,0 +1,1 @@
+"""Proofs about linear models on the sphere."""

@@ -1,0 +1,1 @@
+"""Gaussian processes that are linear on the sphere."""
