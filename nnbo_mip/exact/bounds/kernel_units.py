@@ -56,6 +56,8 @@ class KernelUnits(Units):
     second_moment : float
         E (w . t)^2 of the spectrum for unit t: no second directional derivative by the scaled
         inputs is larger.
+    fourth_moment : float
+        E (w . t)^4; infinite for kernels without one.
     slope_error : float
         How far a computed derivative by a scaled input may be from exact.
     """
@@ -81,6 +83,7 @@ class KernelUnits(Units):
         r = cdist(self._points, self._points)
         self.gram = self.profile.value(r * r)
         self._moments = self.profile.moments
+        self.fourth_moment = self._moments[0]
         self.second_moment = -2.0 * float(self.profile.derivatives(np.zeros(1))[0][0])
         bent = max(self._growth, self.second_moment)
         self.slope_error = 2.0 * bent * (self.error + 64.0 * UNIT_ROUNDOFF)
@@ -148,6 +151,12 @@ class KernelUnits(Units):
             none = np.minimum(none, np.sqrt(self.second_moment * squared))
         one = 0.5 * np.sqrt(fourth) * squared
         two = np.sqrt(sixth) / 6.0 * squared**1.5
+        if self.profile.form == "matern":  # of which those moments are infinite
+            z = np.sqrt(2.0 * self.profile.nu * squared)
+            if self.profile.nu == 2.5:
+                two = np.sqrt(4.0 / 15.0) * z**2.5
+            elif self.profile.nu == 1.5:
+                one = np.sqrt(4.0 / 3.0) * z**1.5
         return none * (1.0 + 1e-12), one * (1.0 + 1e-12), two * (1.0 + 1e-12)
 
     def scaled(self, radius: FloatArray) -> FloatArray:

@@ -209,6 +209,7 @@ class HeadBoxSearch(RelaxedSearch):
             lambda monitor, seed: climb(problem, monitor, seed),
             options,
             monitor,
+            relaxer.unit if isinstance(relaxer, MomentRelaxer) else None,
         )
 
 

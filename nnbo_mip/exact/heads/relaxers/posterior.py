@@ -49,10 +49,13 @@ from scipy.linalg import solve_triangular
 
 from nnbo_mip.core.arrays import BoolArray, FloatArray
 from nnbo_mip.exact.bounds.kernel_units import KernelUnits
-from nnbo_mip.exact.bounds.row_relaxation import OutputBounds
-from nnbo_mip.exact.bounds.unit_relaxation import UnitOutputBounds, UnitRows
+from nnbo_mip.exact.bounds.relaxation import LinearBounds
+from nnbo_mip.exact.bounds.row_relaxation import OutputBounds, Rows
+from nnbo_mip.exact.bounds.unit_relaxation import Curve, UnitOutputBounds, UnitRows
+from nnbo_mip.exact.bounds.units import UnitRelaxations
 from nnbo_mip.exact.heads.relaxers.spreads import ROUNDING, Spread, SpreadRelaxer, Sum
-from nnbo_mip.exact.search.rounding import gamma
+from nnbo_mip.exact.scores.level_lines import LevelLines
+from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, gamma
 from nnbo_mip.scores.posteriors.process import ProcessPosterior
 
 LEAST_STD = 1e-9
@@ -61,8 +64,57 @@ LEAST_STD = 1e-9
 FLAT = 0.9
 """Where the ends of the std lie below so much of what the sums say, the ends are taken."""
 
+RIDGES = (1e-6, 1e-4, 1e-2)
+"""Of the parts of the mean; see `_parts`."""
+
 LARGEST_ERROR = 1e-2
 """Share of its largest norm by which rounding may move y; with more nothing is proven."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bent:
+    """What the squared length of ``y - v`` takes off the variance; see *Second order*.
+
+    Parameters
+    ----------
+    form : (B, d, d) array
+        ``J' J`` in the units of the boxes.
+    by_sums, by_space : (B,) arrays
+        What is added where the correlations' remainders are bounded by themselves, and where they
+        are bounded in the space.
+    across : (B,) array
+        The largest ``|P sum_j t_j d_j k|``.
+    first, remainder : (B,) arrays
+        The largest length of what is left of k after the first order, and after the second.
+    norm : float
+        Length of the mean in the space, in units of y.
+    mean_rest : (B,) array
+        What is left of the mean after the second order.
+    """
+
+    form: FloatArray
+    by_sums: FloatArray
+    by_space: FloatArray
+    across: FloatArray
+    first: FloatArray
+    remainder: FloatArray
+    norm: float
+    mean_rest: FloatArray
+
+    def curve(self, factors: FloatArray, stds: FloatArray, shares: FloatArray) -> Curve:
+        """Return the curve of a sum, with factors of the variance that stand for these of the std.
+
+        All (B,); shares are those of the mean.
+        """
+        with np.errstate(invalid="ignore"):
+            jointly = np.hypot(shares * self.norm, stds) * self.remainder
+            apart = stds * self.remainder + shares * self.mean_rest
+            whole = factors * self.by_space + np.fmin(jointly, apart)
+        return Curve(
+            -2.0 * factors[:, None, None] * self.form,
+            factors * self.by_sums,
+            np.where(np.isnan(whole), np.inf, whole),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +146,32 @@ class PosteriorSpread(Spread):
     bottom: FloatArray
     least: float
     reach: float
+    bent: Bent
 
     def above(self, weights: FloatArray) -> Sum:
         """Return the sum that fits the sign of the weight."""
+        factors, constant = self._scaled(weights)
+        return -2.0 * factors[:, None] * self.toward, constant
+
+    def carried(
+        self, rows: Rows, bounded: OutputBounds, lines: LevelLines, slope_steps: int
+    ) -> LinearBounds:
+        """Bound the sums, with their curves."""
+        assert isinstance(rows, UnitRows)
+        made, constants = self.above(lines.std_weight)
+        curve = self._curve(lines.mean_weight, lines.std_weight)
+        shares, levels = lines.mean_weight, lines.limit
+        return rows.carry(bounded, shares, made, constants, levels, slope_steps, curve)
+
+    def _curve(self, shares: FloatArray, weights: FloatArray) -> Curve:
+        """Return what closes in on a sum with shares of the mean and these weights of the std."""
+        rising = (weights > 0.0) & ~self.flat
+        factors = np.where(rising, self._scaled(weights)[0], 0.0)
+        stds = np.where(rising, np.maximum(weights, 0.0) * self.reach, 0.0)
+        return self.bent.curve(factors, stds, shares)
+
+    def _scaled(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the factors of the variance, and constants."""
         low, high = self.low / self.reach, self.high / self.reach
         at = np.maximum(self.at, self.least)
         both = low + high
@@ -109,8 +184,7 @@ class PosteriorSpread(Spread):
         constant = factors * constant + ROUNDING * np.abs(factors) * sizes
         ends = weights * np.where(rising, self.high, self.low)
         constant = np.where(self.flat, ends + ROUNDING * np.abs(ends), constant)
-        factors = np.where(self.flat, 0.0, factors)
-        return -2.0 * factors[:, None] * self.toward, constant
+        return np.where(self.flat, 0.0, factors), constant
 
 
 class PosteriorPart(SpreadRelaxer):
@@ -132,6 +206,7 @@ class PosteriorPart(SpreadRelaxer):
     def __init__(self, posterior: ProcessPosterior, units: KernelUnits) -> None:
         self._posterior, self._units = posterior, units
         self.rows = UnitRows.of_posterior(units, posterior)
+        self.unit = posterior.length_scale * posterior.x_scale
         factor, n = posterior.factor, len(posterior.points)
         self._inverse = solve_triangular(factor, np.eye(n), lower=True, check_finite=False)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -148,12 +223,17 @@ class PosteriorPart(SpreadRelaxer):
         by_prior = np.sqrt(a) * units.changes(bounded.radius)[0]
         moved = np.minimum(by_prior, self._moved(bounded))
         missed, own_error = self._errors(v, g, moved)
+        bent = self._bent(bounded, missed)
         error = 2.0 * np.sqrt(a) * missed + ROUNDING * (a + square)
-        low_sum, high_sum = self._ends(bounded, a * g)
+        low_sum = self._least_sum(bounded, a * g, bent)
         top = a + square + error
         bottom = a + square - np.square(moved + self._center_error) - error
         most = top - 2.0 * low_sum
-        least = bottom - 2.0 * high_sum
+        nothing = np.zeros(len(v))
+        direct = np.zeros((len(v), bounded.center.shape[0]))
+        least = bottom - 2.0 * self.rows.sums(
+            bounded, a * g, np.abs(a * g), direct, nothing
+        ).bound
         off = self._center_error + ROUNDING * length
         at_most = np.sqrt(np.maximum(a - np.square(np.maximum(length - off, 0.0)), 0.0))
         at_least = np.sqrt(np.maximum(a - np.square(length + off), 0.0))
@@ -163,7 +243,7 @@ class PosteriorPart(SpreadRelaxer):
         at_least = np.maximum(
             at_least, np.sqrt(np.maximum(middle - own - self._center_error**2, 0.0))
         )
-        by_prior = np.minimum(by_prior, self._by_slopes(bounded))
+        by_prior = np.minimum(by_prior, bent.across + bent.first)
         by_sums = np.sqrt(np.maximum(most, 0.0))
         high = np.minimum(np.minimum(by_sums, at_most + by_prior), np.sqrt(a))
         flat = high < FLAT * by_sums
@@ -177,29 +257,68 @@ class PosteriorPart(SpreadRelaxer):
             reach * low,
             reach * high,
             a * g,
-            _middle_root(top - 2.0 * high_sum, most),
+            0.5 * np.sqrt(np.maximum(least + np.square(moved + self._center_error), 0.0)) + 0.5 * by_sums,
             flat,
             top + own_error,
             bottom - own_error,
             shortest,
             max(reach, 1e-300),
+            bent,
         )
 
-    def _by_slopes(self, bounded: UnitOutputBounds) -> FloatArray:
-        """Bound |std - std(center)| (B,) to second order; infinite for kernels without one."""
+    def _bent(self, bounded: UnitOutputBounds, missed: FloatArray) -> Bent:
+        """Return what |y - v|^2 takes off; `missed` bounds |q|."""
         units, a = self._units, self._posterior.amplitude
-        rest = units.changes(bounded.radius)[1]
-        if not np.isfinite(rest).all():
-            return np.full(len(rest), np.inf)
+        root = float(np.sqrt(a))
+        _, after_one, after_two = units.changes(bounded.radius)
         steps = units.scaled(bounded.radius)
+        squares = np.square(steps)
+        prior = a * units.second_moment * squares.sum(axis=1)
         changes = (
             bounded.forms.slope[:, :, None] * bounded.forms.along * bounded.radius.T[:, None, :]
         )
-        length = a * np.sqrt(np.square(self._inverse @ changes).sum(axis=1))
-        prior = a * units.second_moment * np.square(steps)
-        left = prior - np.square(np.maximum(length - self._slope_error * steps, 0.0))
-        left = np.sqrt(np.maximum(left, 0.0) + 4.0 * self._rounding * prior)
-        return np.asarray((left.sum(axis=1) + np.sqrt(a) * rest) * (1.0 + 1e-12))
+        moved = a * (self._inverse @ changes)
+        form = moved.transpose(0, 2, 1) @ moved
+        own = self._slope_error * steps.sum(axis=1)
+        rounded = 8.0 * self._rounding * prior * steps.shape[1]
+        length = np.sqrt(np.abs(form).sum(axis=(1, 2)))
+        length = np.minimum(length, np.sqrt(prior) + own)
+        error = 2.0 * (length + own) * own + rounded
+        rest = np.minimum(root * after_one, self._second(bounded)) + self._center_error + own
+        by_sums = 2.0 * length * rest + error
+        left = -form
+        d = steps.shape[1]
+        left[:, np.arange(d), np.arange(d)] += a * units.second_moment * squares
+        across = np.sqrt(np.abs(left).sum(axis=(1, 2)) + error)
+        second = root * 0.5 * np.sqrt(units.fourth_moment) * squares.sum(axis=1)
+        with np.errstate(invalid="ignore"):
+            by_space = second**2 + 2.0 * across * second + error
+            by_space = by_space + 2.0 * (length + own + second) * (self._center_error + own)
+            by_space = by_space + 2.0 * missed * second
+        return Bent(
+            form,
+            by_sums * (1.0 + 1e-9),
+            np.where(np.isnan(by_space), np.inf, by_space * (1.0 + 1e-9)),
+            across * (1.0 + 1e-9),
+            root * after_one,
+            root * after_two,
+            self._mean_norm,
+            self._mean_rest(bounded.forms, after_two),
+        )
+
+    def _mean_rest(self, forms: UnitRelaxations, after_two: FloatArray) -> FloatArray:
+        """Bound what is left of the mean (B,) after the second order, by parts of it; see `_parts`."""
+        tame, norms = self._tame
+        sums = forms.third @ np.abs(tame).T + after_two[:, None] * norms
+        return np.asarray(np.nanmin(sums, axis=1) * (1.0 + 1e-9))
+
+    def _second(self, bounded: UnitOutputBounds) -> FloatArray:
+        """Bound |y - v - J t| (B,) by the correlations."""
+        a, forms = self._posterior.amplitude, bounded.forms
+        wide = 2.0 * np.square(bounded.radius).T @ forms.metric
+        second = 0.5 * (np.abs(forms.bend) * forms.reach**2 + np.abs(forms.slope) * wide[:, None])
+        second = second + forms.third + forms.error
+        return np.asarray(1.01 * self._grown * a * np.sqrt(np.square(second).sum(axis=1)))
 
     def _moved(self, bounded: UnitOutputBounds) -> FloatArray:
         """Bound |y(x) - y(center)| (B,) by the correlations that change."""
@@ -225,13 +344,14 @@ class PosteriorPart(SpreadRelaxer):
         error = 2.02 * error + 1.01 * self._off**2
         return missed, error + 2.0 * rounding * (a + (np.sqrt(a) + self._off) ** 2)
 
-    def _ends(self, bounded: UnitOutputBounds, toward: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Bound ``toward . h`` from below and from above over the boxes."""
-        direct = np.zeros((len(toward), bounded.center.shape[0]))
+    def _least_sum(
+        self, bounded: UnitOutputBounds, toward: FloatArray, bent: Bent
+    ) -> FloatArray:
+        """Bound ``toward . h + |y - v|^2 / 2`` (B,) from below."""
         nothing, sizes = np.zeros(len(toward)), np.abs(toward)
-        high = self.rows.sums(bounded, toward, sizes, direct, nothing).bound
-        low = -self.rows.sums(bounded, -toward, sizes, direct, nothing).bound
-        return low, high
+        direct = np.zeros((len(toward), bounded.center.shape[0]))
+        curve = bent.curve(nothing + 0.5, nothing + np.inf, nothing)
+        return -self.rows.sums(bounded, -toward, sizes, direct, nothing, curve).bound
 
     def _measure(self) -> str:
         """Bound the errors, and return why they are too large; empty where they are not."""
@@ -262,9 +382,28 @@ class PosteriorPart(SpreadRelaxer):
         self._slope_error = 1.1 * (solving + entering)
         if not (solved < 0.1 and self._off < LARGEST_ERROR * root):
             return singular
+        sums = np.abs(factor).T @ np.abs(read.weights)
+        norm = np.linalg.norm(factor.T @ read.weights) + rounding * np.linalg.norm(sums)
+        self._mean_norm = float(abs(read.y_scale) * norm) * (1.0 + 1e-12)
+        self._tame = self._parts()
         if not self._spare_noise(rounding) > 0.0:
             return "the noise of the posterior vanishes in rounding; raise alpha or the noise."
         return ""
+
+    def _parts(self) -> tuple[FloatArray, FloatArray]:
+        """Return weights (p, n) of correlations, and norms (p,) of what the mean is beside them.
+
+        The mean's weights are large where points are close, and of either sign. Ridge weights are
+        smaller, and what they miss is short.
+        """
+        read, gram = self._posterior, self._units.gram
+        weights = read.y_scale * read.amplitude * read.weights
+        tame = [weights]
+        for ridge in RIDGES:
+            tame.append(np.linalg.solve(gram + ridge * np.eye(len(gram)), gram @ weights))
+        parts = np.array(tame)
+        rounded = 4.0 * UNIT_ROUNDOFF * (np.abs(weights) + np.abs(parts)).sum(axis=1)
+        return parts, self._units.norms(weights - parts) + rounded
 
     def _spare_noise(self, rounding: float) -> float:
         """Bound the least eigenvalue of L L^T - K from below."""
@@ -275,9 +414,3 @@ class PosteriorPart(SpreadRelaxer):
         others = np.abs(excess) + error
         np.fill_diagonal(others, 0.0)
         return diagonal - 1.01 * float(np.linalg.norm(others))
-
-
-def _middle_root(low: FloatArray, high: FloatArray) -> FloatArray:
-    """Return the middle of the roots: there a tangent loses the same at both ends."""
-    roots = [np.sqrt(np.maximum(end, 0.0)) for end in (low, high)]
-    return np.asarray(0.5 * roots[0] + 0.5 * roots[1])
