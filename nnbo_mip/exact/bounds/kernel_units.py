@@ -149,15 +149,30 @@ class KernelUnits(Units):
         none = np.sqrt(2.0 * (1.0 - self.profile.value(squared)) + 64.0 * UNIT_ROUNDOFF)
         if self.is_smooth:
             none = np.minimum(none, np.sqrt(self.second_moment * squared))
-        one = 0.5 * np.sqrt(fourth) * squared
-        two = np.sqrt(sixth) / 6.0 * squared**1.5
+        one, two = self._closed(squared)
+        one = np.fmin(one, 0.5 * np.sqrt(fourth) * squared)
+        two = np.fmin(two, np.sqrt(sixth) / 6.0 * squared**1.5)
         if self.profile.form == "matern":  # of which those moments are infinite
             z = np.sqrt(2.0 * self.profile.nu * squared)
             if self.profile.nu == 2.5:
-                two = np.sqrt(4.0 / 15.0) * z**2.5
+                two = np.fmin(two, np.sqrt(4.0 / 15.0) * z**2.5)
             elif self.profile.nu == 1.5:
-                one = np.sqrt(4.0 / 3.0) * z**1.5
+                one = np.fmin(one, np.sqrt(4.0 / 3.0) * z**1.5)
         return none * (1.0 + 1e-12), one * (1.0 + 1e-12), two * (1.0 + 1e-12)
+
+    def _closed(self, squared: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what is left after one order and two at squared distances; see *Remainders*."""
+        if not self.is_smooth:
+            nothing = np.full_like(squared, np.inf)
+            return nothing, nothing
+        value, (first, second, _) = self.profile.value(squared), self.profile.derivatives(squared)
+        with np.errstate(invalid="ignore"):  # of infinite moments
+            fourth = 0.25 * self.fourth_moment * squared**2
+            two = 2.0 - 2.0 * value + fourth + 2.0 * squared * first - 4.0 * squared**2 * second
+        one = 2.0 - 2.0 * value + self.second_moment * squared + 4.0 * squared * first
+        rounding = 512.0 * UNIT_ROUNDOFF * (1.0 + squared)
+        one = np.sqrt(np.maximum(one, 0.0) + rounding)
+        return one, np.sqrt(np.maximum(two, 0.0) + rounding * (1.0 + fourth))
 
     def scaled(self, radius: FloatArray) -> FloatArray:
         """Return half sides (B, d) in length-scales, rounded up."""

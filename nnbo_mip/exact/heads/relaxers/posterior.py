@@ -52,20 +52,19 @@ from nnbo_mip.exact.bounds.kernel_units import KernelUnits
 from nnbo_mip.exact.bounds.relaxation import LinearBounds
 from nnbo_mip.exact.bounds.row_relaxation import OutputBounds, Rows
 from nnbo_mip.exact.bounds.unit_relaxation import Curve, UnitOutputBounds, UnitRows
-from nnbo_mip.exact.bounds.units import UnitRelaxations
 from nnbo_mip.exact.heads.relaxers.spreads import ROUNDING, Spread, SpreadRelaxer, Sum
 from nnbo_mip.exact.scores.level_lines import LevelLines
-from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, gamma
+from nnbo_mip.exact.search.rounding import gamma
 from nnbo_mip.scores.posteriors.process import ProcessPosterior
 
 LEAST_STD = 1e-9
 """Tangents of the root are taken at no smaller share of the prior's std."""
 
-FLAT = 0.9
+FLAT = 0.5
 """Where the ends of the std lie below so much of what the sums say, the ends are taken."""
 
-RIDGES = (1e-6, 1e-4, 1e-2)
-"""Of the parts of the mean; see `_parts`."""
+RIDGES = (1e-2, 1e-4, 1e-6)
+"""Shares of the amplitude; of the parts of the mean."""
 
 LARGEST_ERROR = 1e-2
 """Share of its largest norm by which rounding may move y; with more nothing is proven."""
@@ -84,22 +83,25 @@ class Bent:
         are bounded in the space.
     across : (B,) array
         The largest ``|P sum_j t_j d_j k|``.
+    along : (B,) array
+        The largest ``<P k(., c), P sum_j t_j d_j k>``.
     first, remainder : (B,) arrays
         The largest length of what is left of k after the first order, and after the second.
-    norm : float
-        Length of the mean in the space, in units of y.
-    mean_rest : (B,) array
-        What is left of the mean after the second order.
+    parts : (B, p) array
+        What is left after the second order of parts of the mean, bounded by themselves.
+    norms : (p,) array
+        Lengths in the space, in units of y, of what the mean is beside these parts.
     """
 
     form: FloatArray
     by_sums: FloatArray
     by_space: FloatArray
     across: FloatArray
+    along: FloatArray
     first: FloatArray
     remainder: FloatArray
-    norm: float
-    mean_rest: FloatArray
+    parts: FloatArray
+    norms: FloatArray
 
     def curve(self, factors: FloatArray, stds: FloatArray, shares: FloatArray) -> Curve:
         """Return the curve of a sum, with factors of the variance that stand for these of the std.
@@ -107,9 +109,9 @@ class Bent:
         All (B,); shares are those of the mean.
         """
         with np.errstate(invalid="ignore"):
-            jointly = np.hypot(shares * self.norm, stds) * self.remainder
-            apart = stds * self.remainder + shares * self.mean_rest
-            whole = factors * self.by_space + np.fmin(jointly, apart)
+            lengths = np.hypot(shares[:, None] * self.norms, stds[:, None])
+            left = shares[:, None] * self.parts + lengths * self.remainder[:, None]
+            whole = factors * self.by_space + np.fmin.reduce(left, axis=1)
         return Curve(
             -2.0 * factors[:, None, None] * self.form,
             factors * self.by_sums,
@@ -223,17 +225,10 @@ class PosteriorPart(SpreadRelaxer):
         by_prior = np.sqrt(a) * units.changes(bounded.radius)[0]
         moved = np.minimum(by_prior, self._moved(bounded))
         missed, own_error = self._errors(v, g, moved)
-        bent = self._bent(bounded, missed)
+        bent = self._bent(bounded, v, missed)
         error = 2.0 * np.sqrt(a) * missed + ROUNDING * (a + square)
-        low_sum = self._least_sum(bounded, a * g, bent)
         top = a + square + error
         bottom = a + square - np.square(moved + self._center_error) - error
-        most = top - 2.0 * low_sum
-        nothing = np.zeros(len(v))
-        direct = np.zeros((len(v), bounded.center.shape[0]))
-        least = bottom - 2.0 * self.rows.sums(
-            bounded, a * g, np.abs(a * g), direct, nothing
-        ).bound
         off = self._center_error + ROUNDING * length
         at_most = np.sqrt(np.maximum(a - np.square(np.maximum(length - off, 0.0)), 0.0))
         at_least = np.sqrt(np.maximum(a - np.square(length + off), 0.0))
@@ -244,10 +239,16 @@ class PosteriorPart(SpreadRelaxer):
             at_least, np.sqrt(np.maximum(middle - own - self._center_error**2, 0.0))
         )
         by_prior = np.minimum(by_prior, bent.across + bent.first)
+        cone = np.sqrt(np.square(at_most) + 2.0 * bent.along + np.square(bent.across))
+        around = np.minimum(at_most + by_prior, cone + bent.first)
+        low_sum, high_sum = self._ends(bounded, a * g, bent, around)
+        most, least = top - 2.0 * low_sum, bottom - 2.0 * high_sum
         by_sums = np.sqrt(np.maximum(most, 0.0))
-        high = np.minimum(np.minimum(by_sums, at_most + by_prior), np.sqrt(a))
+        high = np.minimum(np.minimum(by_sums, around), np.sqrt(a))
         flat = high < FLAT * by_sums
         low = np.maximum(np.sqrt(np.maximum(least, 0.0)), at_least - by_prior)
+        cone = np.sqrt(np.maximum(np.square(at_least) - 2.0 * bent.along, 0.0))
+        low = np.maximum(low, cone - bent.first)
         # The posterior's own variance lies a little off the exact one.
         high = np.sqrt(np.square(high) + own_error) * (1.0 + ROUNDING)
         low = np.sqrt(np.maximum(np.square(np.maximum(low, 0.0)) - own_error, 0.0))
@@ -257,7 +258,7 @@ class PosteriorPart(SpreadRelaxer):
             reach * low,
             reach * high,
             a * g,
-            0.5 * np.sqrt(np.maximum(least + np.square(moved + self._center_error), 0.0)) + 0.5 * by_sums,
+            _middle_root(top - 2.0 * high_sum, most),
             flat,
             top + own_error,
             bottom - own_error,
@@ -266,7 +267,7 @@ class PosteriorPart(SpreadRelaxer):
             bent,
         )
 
-    def _bent(self, bounded: UnitOutputBounds, missed: FloatArray) -> Bent:
+    def _bent(self, bounded: UnitOutputBounds, v: FloatArray, missed: FloatArray) -> Bent:
         """Return what |y - v|^2 takes off; `missed` bounds |q|."""
         units, a = self._units, self._posterior.amplitude
         root = float(np.sqrt(a))
@@ -290,6 +291,9 @@ class PosteriorPart(SpreadRelaxer):
         d = steps.shape[1]
         left[:, np.arange(d), np.arange(d)] += a * units.second_moment * squares
         across = np.sqrt(np.abs(left).sum(axis=(1, 2)) + error)
+        along = np.abs((v[:, None, :] @ moved)[:, 0]).sum(axis=1)
+        along = along + (root + self._center_error) * own + self._center_error * (length + own)
+        along = along + self._rounding * root * (np.sqrt(prior) + own) * d
         second = root * 0.5 * np.sqrt(units.fourth_moment) * squares.sum(axis=1)
         with np.errstate(invalid="ignore"):
             by_space = second**2 + 2.0 * across * second + error
@@ -300,17 +304,12 @@ class PosteriorPart(SpreadRelaxer):
             by_sums * (1.0 + 1e-9),
             np.where(np.isnan(by_space), np.inf, by_space * (1.0 + 1e-9)),
             across * (1.0 + 1e-9),
+            along * (1.0 + 1e-9),
             root * after_one,
             root * after_two,
-            self._mean_norm,
-            self._mean_rest(bounded.forms, after_two),
+            bounded.forms.third @ self._parts_sizes * (1.0 + 1e-9),
+            self._norms,
         )
-
-    def _mean_rest(self, forms: UnitRelaxations, after_two: FloatArray) -> FloatArray:
-        """Bound what is left of the mean (B,) after the second order, by parts of it; see `_parts`."""
-        tame, norms = self._tame
-        sums = forms.third @ np.abs(tame).T + after_two[:, None] * norms
-        return np.asarray(np.nanmin(sums, axis=1) * (1.0 + 1e-9))
 
     def _second(self, bounded: UnitOutputBounds) -> FloatArray:
         """Bound |y - v - J t| (B,) by the correlations."""
@@ -344,14 +343,19 @@ class PosteriorPart(SpreadRelaxer):
         error = 2.02 * error + 1.01 * self._off**2
         return missed, error + 2.0 * rounding * (a + (np.sqrt(a) + self._off) ** 2)
 
-    def _least_sum(
-        self, bounded: UnitOutputBounds, toward: FloatArray, bent: Bent
-    ) -> FloatArray:
-        """Bound ``toward . h + |y - v|^2 / 2`` (B,) from below."""
-        nothing, sizes = np.zeros(len(toward)), np.abs(toward)
+    def _ends(
+        self, bounded: UnitOutputBounds, toward: FloatArray, bent: Bent, around: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Bound ``toward . h + |y - v|^2 / 2`` from below, and ``toward . h`` from above.
+
+        No std is larger than `around`.
+        """
         direct = np.zeros((len(toward), bounded.center.shape[0]))
-        curve = bent.curve(nothing + 0.5, nothing + np.inf, nothing)
-        return -self.rows.sums(bounded, -toward, sizes, direct, nothing, curve).bound
+        nothing, sizes = np.zeros(len(toward)), np.abs(toward)
+        high = self.rows.sums(bounded, toward, sizes, direct, nothing).bound
+        curve = bent.curve(nothing + 0.5, around + 1.5 * bent.remainder, nothing)
+        low = -self.rows.sums(bounded, -toward, sizes, direct, nothing, curve).bound
+        return low, high
 
     def _measure(self) -> str:
         """Bound the errors, and return why they are too large; empty where they are not."""
@@ -382,28 +386,27 @@ class PosteriorPart(SpreadRelaxer):
         self._slope_error = 1.1 * (solving + entering)
         if not (solved < 0.1 and self._off < LARGEST_ERROR * root):
             return singular
-        sums = np.abs(factor).T @ np.abs(read.weights)
-        norm = np.linalg.norm(factor.T @ read.weights) + rounding * np.linalg.norm(sums)
-        self._mean_norm = float(abs(read.y_scale) * norm) * (1.0 + 1e-12)
-        self._tame = self._parts()
+        self._parts_sizes, self._norms = self._parts_of_mean(rounding)
         if not self._spare_noise(rounding) > 0.0:
             return "the noise of the posterior vanishes in rounding; raise alpha or the noise."
         return ""
 
-    def _parts(self) -> tuple[FloatArray, FloatArray]:
-        """Return weights (p, n) of correlations, and norms (p,) of what the mean is beside them.
+    def _parts_of_mean(self, rounding: float) -> tuple[FloatArray, FloatArray]:
+        """Return sizes of weights (n, p) of parts of the mean, and norms (p,) of what is beside them.
 
         The mean's weights are large where points are close, and of either sign. Ridge weights are
-        smaller, and what they miss is short.
+        smaller, and what they miss is short. The first part is nothing, the last all of it.
         """
-        read, gram = self._posterior, self._units.gram
-        weights = read.y_scale * read.amplitude * read.weights
-        tame = [weights]
-        for ridge in RIDGES:
-            tame.append(np.linalg.solve(gram + ridge * np.eye(len(gram)), gram @ weights))
-        parts = np.array(tame)
-        rounded = 4.0 * UNIT_ROUNDOFF * (np.abs(weights) + np.abs(parts)).sum(axis=1)
-        return parts, self._units.norms(weights - parts) + rounded
+        read, factor = self._posterior, self._posterior.factor
+        gram, weights, n = factor @ factor.T, read.weights, len(read.weights)
+        ridges = [np.linalg.solve(gram + c * read.amplitude * np.eye(n), gram) for c in RIDGES]
+        parts = np.array([0.0 * weights, *(ridge @ weights for ridge in ridges), weights]).T
+        missed = weights[:, None] - parts
+        sizes = np.abs(factor).T @ (np.abs(weights)[:, None] + np.abs(parts))
+        norms = np.linalg.norm(factor.T @ missed, axis=0)
+        norms += rounding * np.linalg.norm(sizes, axis=0)
+        scale = abs(read.y_scale) * (1.0 + 1e-12)
+        return scale * read.amplitude * np.abs(parts), scale * norms
 
     def _spare_noise(self, rounding: float) -> float:
         """Bound the least eigenvalue of L L^T - K from below."""
@@ -414,3 +417,9 @@ class PosteriorPart(SpreadRelaxer):
         others = np.abs(excess) + error
         np.fill_diagonal(others, 0.0)
         return diagonal - 1.01 * float(np.linalg.norm(others))
+
+
+def _middle_root(low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return the middle of the roots: there a tangent loses the same at both ends."""
+    roots = [np.sqrt(np.maximum(end, 0.0)) for end in (low, high)]
+    return np.asarray(0.5 * roots[0] + 0.5 * roots[1])
