@@ -1,6 +1,6 @@
 """Take beliefs out of runs and keep them as data, with their digests.
 
-    python -m benchmarks.frontier.freeze [--families gp …] [--inputs 4 5 6 8] [--roles pilots judged]
+    python -m benchmarks.frontier.freeze [--families gp …] [--inputs 4 5 6 8] [--roles judged]
 
 What is kept stays as it is: a file that is there is not written again, so that no easier belief
 takes its place. L-BFGS chooses the points, everywhere in the box; all else is a run's default, but

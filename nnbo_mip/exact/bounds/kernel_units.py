@@ -20,6 +20,18 @@ N sqrt(2 - 2 p(|tau|^2)), and its derivative of order k along t is at most
 N |tau|^k sqrt(E (w . t)^2k) in the spectrum of the kernel. This knows what cancels between
 weights of either sign, as those of a smooth posterior are.
 
+*Remainders.* What is left of k(., x), an element of that space of length 1, after its expansion at
+the center to order n has the squared length E |e^ia - 1 - ia - …|^2, a = w . t. Its parts without
+e^ia are moments of the spectrum, m along a line, and those with it derivatives of p at s = |tau|^2:
+
+    n = 0    2 - 2 p                                                     <= m_2 s
+    n = 1    2 - 2 p + m_2 s + 4 s p'                                    <= m_4 s^2 / 4
+    n = 2    2 - 2 p + m_4 s^2 / 4 + 2 s p' - 4 s^2 p''                  <= m_6 s^3 / 36
+
+They grow with |a|, hence with s. Where the last moment is infinite, in z = sqrt(2 nu s), n = 1 of
+matern 1.5 is at most 4 z^3 / 3 and n = 2 of matern 2.5 at most 4 z^5 / 15: their derivatives by z
+are 2 z (1 - e^-z + z e^-z) and z^3 (1 - e^-z + z e^-z / 3), and 1 - e^-z <= z.
+
 *Rounding.* What is computed is exact for a point displaced by the rounding of v_j, e_j, by which
 h_j and its first derivatives change by at most e_j times the next derivative.
 """

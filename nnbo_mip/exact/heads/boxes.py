@@ -209,7 +209,7 @@ class HeadBoxSearch(RelaxedSearch):
             lambda monitor, seed: climb(problem, monitor, seed),
             options,
             monitor,
-            relaxer.unit if isinstance(relaxer, MomentRelaxer) else None,
+            relaxer.lengths if isinstance(relaxer, MomentRelaxer) else None,
         )
 
 

@@ -39,7 +39,7 @@ class MomentRelaxer:
         self.head, self._spreads, self._rows = head, spreads, rows
         self.depth = self._rows.depth
         self.is_useful = self._rows.is_useful
-        self.unit = spreads.unit
+        self.lengths = spreads.lengths
 
     def floats_per_box(self) -> int:
         """Float64 values held for one box."""

@@ -18,16 +18,40 @@ observations with some noise; hence |y(x)|^2 <= a, and as a posterior varies no 
 whatever the condition of L. Ends of the std come from this and from the sums. Far from all
 points y hardly changes although x does, so |L^-1| |k(x) - k(x')| bounds the first as well.
 
-*Second order.* In the kernel's Hilbert space, with those observations for further coordinates, the
+*First order.* In the kernel's Hilbert space, with those observations for further coordinates, the
 std is the distance of k(., x) from the space that the observed points span. With P the projection
-onto the rest of it, c the center and t = x - c,
+onto the rest of it, c the center, t = x - c and J = L^-1 dk(c), so that J t is what the points
+know of the step,
 
-    k(., x) = k(., c) + sum_j t_j d_j k(., c) + R,    |R| <= sqrt(a) sqrt(E (w . t)^4) / 2,
-    |std(x) - std(c)| <= sum_j |t_j| |P d_j k(., c)| + |R|,
-    |P d_j k(., c)|^2 = a E w_j^2 - |L^-1 d_j k(c)|^2.
+    k(., x) = k(., c) + r + q + R_2,    r = sum_j t_j d_j k(., c),    q of second order,
+    |P r|^2 = a E (w . t)^2 - |J t|^2,    <P k(., c), P r> = -y(c) . J t,
+    |q|^2 = a E (w . t)^4 / 4,
+    |std(x) - |P k(., c) + P r|| <= |R_1|,    R_1 = q + R_2.
 
-Where points are dense these slopes are as small as the std itself, and nothing else is of first
-order: amid points that a run has gathered round an optimum, boxes can be some hundred times wider.
+Where points are dense |P r| is as small as the std itself, and nothing else is of first order.
+
+*Second order.* The tangent of the root divides by the std, so that what is left out of the variance
+is enlarged by it; |y - v|^2 = |J t|^2 + … is the largest such part and cancels most of the
+curvature of ``-2 g . k``. It is taken off in two ways (`Bent`), and the smaller bound is kept.
+
+By sums: y(x) - v = J t + e, where |e| is at most |R_1|, and at most |L^-1| times the remainders
+of the correlations, so that
+
+    -|y - v|^2 <= -|J t|^2 + 2 |J t| |e|,
+
+and the correlations in ``-2 g . k`` have third remainders, one by one or by their norm.
+
+By the space: no remainder of a correlation is taken, but std(x) <= |P (k(., c) + r + q)| + |R_2|.
+With z the components of q along the points, |P q|^2 = |q|^2 - |z|^2, and as <r, q> = 0,
+
+    |P (k(., c) + r + q)|^2 = a + |q|^2 - |y(c) + J t + z|^2
+                           <= a + |v|^2 - 2 g . k_2(t) - |J t|^2 + |q|^2 + 2 |P r| |q|,
+
+k_2 the second-order expansion of the correlations, for -J t . z = <P r, P q>. The mean is a product
+of k(., x) with a combination f of the points' elements, to which P is orthogonal, so that what is
+left of ``s mean + l std`` is at most sqrt(s^2 |f|^2 + l^2) |R_2|: of a length, not of a sum. And
+f = f_1 + f_2: correlations of f_1 have third remainders one by one, and |f_2| takes the place of
+|f| (`_parts_of_mean`): weights of close points are large and cancel, ridge weights are small.
 
 *Rounding.* The posterior solves (L + dL) y' = k + dk with |dL| <= gamma |L| and |dk| <= a e, so
 that y' - y = L^-1 r with r = dk - dL y', of a norm that the computed inverse R and the size of
@@ -169,7 +193,9 @@ class PosteriorSpread(Spread):
         """Return what closes in on a sum with shares of the mean and these weights of the std."""
         rising = (weights > 0.0) & ~self.flat
         factors = np.where(rising, self._scaled(weights)[0], 0.0)
-        stds = np.where(rising, np.maximum(weights, 0.0) * self.reach, 0.0)
+        # A chord below the root is a sum of correlations whose remainder is not bounded here.
+        stds = np.where((weights < 0.0) & ~self.flat, np.inf, np.abs(weights) * self.reach)
+        stds = np.where(self.flat, 0.0, stds)
         return self.bent.curve(factors, stds, shares)
 
     def _scaled(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -208,7 +234,7 @@ class PosteriorPart(SpreadRelaxer):
     def __init__(self, posterior: ProcessPosterior, units: KernelUnits) -> None:
         self._posterior, self._units = posterior, units
         self.rows = UnitRows.of_posterior(units, posterior)
-        self.unit = posterior.length_scale * posterior.x_scale
+        self.lengths = posterior.length_scale * posterior.x_scale
         factor, n = posterior.factor, len(posterior.points)
         self._inverse = solve_triangular(factor, np.eye(n), lower=True, check_finite=False)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -392,7 +418,7 @@ class PosteriorPart(SpreadRelaxer):
         return ""
 
     def _parts_of_mean(self, rounding: float) -> tuple[FloatArray, FloatArray]:
-        """Return sizes of weights (n, p) of parts of the mean, and norms (p,) of what is beside them.
+        """Return sizes of weights (n, p) of parts of the mean, and norms (p,) of what is left.
 
         The mean's weights are large where points are close, and of either sign. Ridge weights are
         smaller, and what they miss is short. The first part is nothing, the last all of it.

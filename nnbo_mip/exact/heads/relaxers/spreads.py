@@ -94,7 +94,7 @@ class SpreadRelaxer(abc.ABC):
     outputs: tuple[str, ...]
     """The outputs of a network that are read; none where the rows are those of a posterior."""
 
-    unit: FloatArray | None = None
+    lengths: FloatArray | None = None
     """In which the widths of boxes (d,) are compared; None: those of the domain."""
 
     why_not: str = ""
