@@ -62,6 +62,10 @@ R L - I bound: `off`. With g as computed, which need not be L^-T v, and q = v - 
 
 which is small however badly L is conditioned: |g| is of order one, |q| of that of rounding, and
 |y - v| of that of the box.
+
+References
+----------
+Wendland (2005), the std as a distance in the kernel's space [Wendland2005].
 """
 
 from __future__ import annotations
