@@ -83,7 +83,7 @@ class Case:
     def boxes(self, count, wild):
         domain, rng = self.domain, self.rng
         whole = (domain.upper - domain.lower)[:, None]
-        width = whole * 10.0 ** rng.uniform(-9.0 if wild else -1.0, 0.0, (1, count))
+        width = whole * 10.0 ** rng.uniform(-9.0 if wild else -1.7, 0.0, (1, count))
         width = width * (rng.random((domain.dimension, count)) > 0.15)
         lower = domain.lower[:, None] + (whole - width) * rng.random(width.shape)
         upper = np.minimum(lower + width, domain.upper[:, None])
@@ -256,7 +256,9 @@ def squares_too_large(monkeypatch):
 
 
 def mean_too_short(monkeypatch):
-    spoil_bent(monkeypatch, lambda bent: replace(bent, parts=0.0 * bent.parts))
+    spoil_bent(
+        monkeypatch, lambda bent: replace(bent, parts=0.0 * bent.parts, norms=0.0 * bent.norms)
+    )
 
 
 def spoil_bent(monkeypatch, spoil):
