@@ -256,9 +256,10 @@ def squares_too_large(monkeypatch):
 
 
 def mean_too_short(monkeypatch):
-    spoil_bent(
-        monkeypatch, lambda bent: replace(bent, parts=0.0 * bent.parts, norms=0.0 * bent.norms)
-    )
+    def spoil(bent):
+        return replace(bent, parts=-3.0 * bent.remainder[:, None] * bent.norms)
+
+    spoil_bent(monkeypatch, spoil)
 
 
 def spoil_bent(monkeypatch, spoil):
