@@ -20,6 +20,18 @@ N sqrt(2 - 2 p(|tau|^2)), and its derivative of order k along t is at most
 N |tau|^k sqrt(E (w . t)^2k) in the spectrum of the kernel. This knows what cancels between
 weights of either sign, as those of a smooth posterior are.
 
+*Remainders.* What is left of k(., x), an element of that space of length 1, after its expansion at
+the center to order n has the squared length E |e^ia - 1 - ia - …|^2, a = w . t. Its parts without
+e^ia are moments of the spectrum, m along a line, and those with it derivatives of p at s = |tau|^2:
+
+    n = 0    2 - 2 p                                                     <= m_2 s
+    n = 1    2 - 2 p + m_2 s + 4 s p'                                    <= m_4 s^2 / 4
+    n = 2    2 - 2 p + m_4 s^2 / 4 + 2 s p' - 4 s^2 p''                  <= m_6 s^3 / 36
+
+They grow with |a|, hence with s. Where the last moment is infinite, in z = sqrt(2 nu s), n = 1 of
+matern 1.5 is at most 4 z^3 / 3 and n = 2 of matern 2.5 at most 4 z^5 / 15: their derivatives by z
+are 2 z (1 - e^-z + z e^-z) and z^3 (1 - e^-z + z e^-z / 3), and 1 - e^-z <= z.
+
 *Rounding.* What is computed is exact for a point displaced by the rounding of v_j, e_j, by which
 h_j and its first derivatives change by at most e_j times the next derivative.
 """
@@ -56,6 +68,8 @@ class KernelUnits(Units):
     second_moment : float
         E (w . t)^2 of the spectrum for unit t: no second directional derivative by the scaled
         inputs is larger.
+    fourth_moment : float
+        E (w . t)^4; infinite for kernels without one.
     slope_error : float
         How far a computed derivative by a scaled input may be from exact.
     """
@@ -81,6 +95,7 @@ class KernelUnits(Units):
         r = cdist(self._points, self._points)
         self.gram = self.profile.value(r * r)
         self._moments = self.profile.moments
+        self.fourth_moment = self._moments[0]
         self.second_moment = -2.0 * float(self.profile.derivatives(np.zeros(1))[0][0])
         bent = max(self._growth, self.second_moment)
         self.slope_error = 2.0 * bent * (self.error + 64.0 * UNIT_ROUNDOFF)
@@ -146,9 +161,30 @@ class KernelUnits(Units):
         none = np.sqrt(2.0 * (1.0 - self.profile.value(squared)) + 64.0 * UNIT_ROUNDOFF)
         if self.is_smooth:
             none = np.minimum(none, np.sqrt(self.second_moment * squared))
-        one = 0.5 * np.sqrt(fourth) * squared
-        two = np.sqrt(sixth) / 6.0 * squared**1.5
+        one, two = self._closed(squared)
+        one = np.fmin(one, 0.5 * np.sqrt(fourth) * squared)
+        two = np.fmin(two, np.sqrt(sixth) / 6.0 * squared**1.5)
+        if self.profile.form == "matern":  # of which those moments are infinite
+            z = np.sqrt(2.0 * self.profile.nu * squared)
+            if self.profile.nu == 2.5:
+                two = np.fmin(two, np.sqrt(4.0 / 15.0) * z**2.5)
+            elif self.profile.nu == 1.5:
+                one = np.fmin(one, np.sqrt(4.0 / 3.0) * z**1.5)
         return none * (1.0 + 1e-12), one * (1.0 + 1e-12), two * (1.0 + 1e-12)
+
+    def _closed(self, squared: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what is left after one order and two at squared distances; see *Remainders*."""
+        if not self.is_smooth:
+            nothing = np.full_like(squared, np.inf)
+            return nothing, nothing
+        value, (first, second, _) = self.profile.value(squared), self.profile.derivatives(squared)
+        with np.errstate(invalid="ignore"):  # of infinite moments
+            fourth = 0.25 * self.fourth_moment * squared**2
+            two = 2.0 - 2.0 * value + fourth + 2.0 * squared * first - 4.0 * squared**2 * second
+        one = 2.0 - 2.0 * value + self.second_moment * squared + 4.0 * squared * first
+        rounding = 512.0 * UNIT_ROUNDOFF * (1.0 + squared)
+        one = np.sqrt(np.maximum(one, 0.0) + rounding)
+        return one, np.sqrt(np.maximum(two, 0.0) + rounding * (1.0 + fourth))
 
     def scaled(self, radius: FloatArray) -> FloatArray:
         """Return half sides (B, d) in length-scales, rounded up."""

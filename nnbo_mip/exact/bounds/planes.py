@@ -11,7 +11,7 @@ caller wants to undercut find good ones.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -120,7 +120,7 @@ class Conditions(LinearBounds):
         Proven bounds of the score over each box, whatever the level.
     """
 
-    scores: FloatArray
+    scores: FloatArray = field(kw_only=True)
 
     def goal(self, level: float) -> float:
         """Return 0, the sign that decides."""
@@ -144,5 +144,6 @@ def conditions(sums: LinearBounds, limits: FloatArray, scores: FloatArray) -> Co
         slopes,
         constant - limits + 4e-16 * np.abs(constant) + error,
         bound - limits + 4e-16 * np.abs(bound) + error,
-        np.where(np.isnan(scores), np.inf, scores),
+        sums.loose,
+        scores=np.where(np.isnan(scores), np.inf, scores),
     )

@@ -88,6 +88,7 @@ class LinearBounds:
     slopes: FloatArray  # (d, B)
     constant: FloatArray  # (B,)
     bound: FloatArray  # (B,) proven largest value over the box
+    loose: FloatArray | None = None  # (d, B) what splits take off beside the slopes' part
 
     def goal(self, level: float) -> float:
         """Return what a plane must not exceed where f is to be at most `level`."""

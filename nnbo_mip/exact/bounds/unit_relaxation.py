@@ -40,6 +40,9 @@ from nnbo_mip.scores.posteriors.tanh import TanhPosterior, thinned
 OPERATIONS = 32
 """Rounded operations that a summand meets beside the sums it is in, generously."""
 
+GROWTH = 2.5
+"""Power of the width with which remainders grow, about."""
+
 EIGENVALUE_ERROR = 1e-12
 """Relative error of the largest eigenvalue of a matrix of few rows, generously."""
 
@@ -49,6 +52,25 @@ class UnitOutputBounds(OutputBounds):
     """Forms of outputs, and relaxations of the units they are made of."""
 
     forms: UnitRelaxations
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """What is below a sum of units, to second order, where something was left out of it.
+
+    Parameters
+    ----------
+    form : (B, d, d) array
+        In the units of the boxes, ``|t_i| <= 1``: half of ``t' form t`` is added to the expansion.
+    after : (B,) array
+        And this, with the sum's own remainder.
+    whole : (B,) array
+        Or this, which has the sum's remainder in it.
+    """
+
+    form: FloatArray
+    after: FloatArray
+    whole: FloatArray
 
 
 class UnitRows:
@@ -103,8 +125,9 @@ class UnitRows:
     def floats_per_box(self) -> int:
         """Float64 values held for one box."""
         d = len(self.units.lower)
-        per_output = (d + 2) * len(self._offset) if self._whole_forms else 0
-        return int(self.units.count * (16 + 2 * d) + per_output)
+        if not self._whole_forms:
+            return int(self.units.count * (4 + d))
+        return int(self.units.count * (16 + 2 * d) + (d + 2) * len(self._offset))
 
     def bound_outputs(self, lower: FloatArray, upper: FloatArray) -> UnitOutputBounds:
         """Bound the outputs over boxes (d, B)."""
@@ -122,8 +145,9 @@ class UnitRows:
         constants: FloatArray,
         levels: FloatArray,
         slope_steps: int,
+        curve: Curve | None = None,
     ) -> LinearBounds:
-        """Bound sums of outputs from above; see `row_relaxation.Rows`."""
+        """Bound sums of outputs from above; see `row_relaxation.Rows`, and `sums`."""
         assert isinstance(bounded, UnitOutputBounds)
         weights = shares[:, None] * self._base + rows @ self._outer
         sizes = np.abs(shares[:, None] * self._base) + np.abs(rows) @ self._sizes
@@ -133,7 +157,7 @@ class UnitRows:
         summands = summands + np.abs(constants)
         constants = constants + shares * self._offset[0] + rows @ self._offset[1:]
         constants = constants + errors + 2.0 * self._gamma * summands
-        return self.sums(bounded, weights, sizes, direct, constants)
+        return self.sums(bounded, weights, sizes, direct, constants, curve)
 
     def sums(
         self,
@@ -142,6 +166,7 @@ class UnitRows:
         sizes: FloatArray,
         direct: FloatArray,
         constants: FloatArray,
+        curve: Curve | None = None,
     ) -> LinearBounds:
         """Bound ``constants + direct x + sum_j weights_j h_j`` from above.
 
@@ -153,13 +178,15 @@ class UnitRows:
         direct : (B, d) array
         constants : (B,) array
             With the rounding of the outputs, and of what makes the sum of them.
+        curve : Curve, optional
+            What makes the expansion closer.
         """
         center, radius, forms = bounded.center.T, bounded.radius.T, bounded.forms
         base = constants + (direct * center).sum(axis=1)
         found = [self._of_lines(forms, weights)]
         norms, changes = self.units.norms(weights), self.units.changes(bounded.radius)
         if self.units.is_smooth:
-            found.append(self._of_expansion(bounded, weights, sizes, norms, changes))
+            found.append(self._of_expansion(bounded, weights, sizes, norms, changes, curve))
         with np.errstate(invalid="ignore"):
             flat = (forms.value * weights).sum(axis=1) + norms * changes[0]
         flat = flat + (sizes * forms.error).sum(axis=1)
@@ -179,7 +206,13 @@ class UnitRows:
         value = base + best + rounding
         constant = value - (slopes * center).sum(axis=1)
         bound = value + (np.abs(slopes) * radius).sum(axis=1)
-        return LinearBounds(np.ascontiguousarray(slopes.T), constant, bound)
+        loose = None
+        if not self._whole_forms:  # remainders grow with the distance in length-scales
+            rest = np.maximum(best - (weights * forms.value).sum(axis=1), 0.0)
+            shares = np.square(radius) * forms.metric
+            shares = shares / np.maximum(shares.sum(axis=1), 1e-300)[:, None]
+            loose = (GROWTH * rest[:, None] * shares).T
+        return LinearBounds(np.ascontiguousarray(slopes.T), constant, bound, loose)
 
     # -- parts ------------------------------------------------------------------------
 
@@ -199,15 +232,23 @@ class UnitRows:
         sizes: FloatArray,
         norms: FloatArray,
         changes: tuple[FloatArray, FloatArray, FloatArray],
+        curve: Curve | None,
     ) -> tuple[FloatArray, FloatArray]:
         """Return the same of the sums' expansions."""
         forms, radius = bounded.forms, bounded.radius.T
         slopes = forms.sum_along(weights * forms.slope)
-        curved = largest_half(forms.sum_curved(weights), radius)
+        form = radius[:, :, None] * forms.sum_curved(weights) * radius[:, None, :]
         third = (np.abs(weights) * forms.third).sum(axis=1)
         _, after_one, after_two = changes
         with np.errstate(invalid="ignore"):  # no norm times no bound is no number, and not taken
-            rest = np.fmin(curved + np.fmin(third, norms * after_two), norms * after_one)
+            own = np.fmin(third, norms * after_two)
+            if curve is not None:
+                left = np.fmin(own + curve.after, curve.whole)
+                closer = form + curve.form
+                pays = left + half_of_sizes(closer) < own + half_of_sizes(form)
+                own = np.where(pays, left, own)
+                form = np.where(pays[:, None, None], closer, form)
+            rest = np.fmin(largest_half(form) + own, norms * after_one)
         value = (
             (weights * forms.value).sum(axis=1)
             + rest * (1.0 + 1e-9)
@@ -252,16 +293,22 @@ class UnitRows:
         return slopes, at_center, off + 2.0 * self._errors[1:] + self._gamma * summands
 
 
-def largest_half(forms: FloatArray, radius: FloatArray) -> FloatArray:
-    """Bound ``t' Q t / 2`` over boxes |t| <= radius (B, d), for symmetric Q (B, d, d)."""
-    d = radius.shape[1]
-    scaled = radius[:, :, None] * forms * radius[:, None, :]
+def largest_half(scaled: FloatArray) -> FloatArray:
+    """Bound ``t' Q t / 2`` over boxes |t_i| <= 1, for symmetric Q (B, d, d)."""
+    d = scaled.shape[1]
     sizes = np.abs(scaled).sum(axis=(1, 2))
-    diagonal = np.maximum(scaled[:, np.arange(d), np.arange(d)], 0.0).sum(axis=1)
-    plain = sizes - np.abs(scaled[:, np.arange(d), np.arange(d)]).sum(axis=1) + diagonal
+    plain = half_of_sizes(scaled)
     if d > 1:
         good = np.isfinite(sizes)
         largest = np.full(len(sizes), np.inf)
         largest[good] = np.linalg.eigvalsh(scaled[good])[:, -1]
-        plain = np.minimum(plain, d * np.maximum(largest, 0.0))
-    return np.asarray(0.5 * plain + EIGENVALUE_ERROR * sizes)
+        plain = np.minimum(plain, 0.5 * d * np.maximum(largest, 0.0))
+    return np.asarray(plain + EIGENVALUE_ERROR * sizes)
+
+
+def half_of_sizes(scaled: FloatArray) -> FloatArray:
+    """Bound the same by the sizes of entries, without negative ones of the diagonal."""
+    diagonal = np.arange(scaled.shape[1])
+    on = scaled[:, diagonal, diagonal]
+    sizes = np.abs(scaled).sum(axis=(1, 2)) - np.abs(on).sum(axis=1)
+    return np.asarray(0.5 * (sizes + np.maximum(on, 0.0).sum(axis=1)))

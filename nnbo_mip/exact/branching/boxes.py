@@ -131,6 +131,8 @@ class RelaxedSearch:
         Offers good points to a monitor, given a seed.
     options : BoxOptions
     monitor : Monitor
+    unit : (d,) array, optional
+        In which the widths of boxes are compared, as `Splitter` takes it.
     """
 
     def __init__(
@@ -140,10 +142,11 @@ class RelaxedSearch:
         climb: Callable[[Monitor, int], None],
         options: BoxOptions,
         monitor: Monitor,
+        unit: FloatArray | None = None,
     ) -> None:
         self.problem, self.options, self.monitor = problem, options, monitor
         self.relaxer, self.climb = relaxer, climb
-        self.splitter = Splitter(problem.domain)
+        self.splitter = Splitter(problem.domain, unit)
         self.exclusion_splitter = (
             ExclusionSplitter(problem.domain) if len(problem.domain.exclusions) else None
         )
@@ -210,6 +213,10 @@ class RelaxedSearch:
         self._settle(float(bound[~open_boxes].max(initial=-np.inf)))
         lower, upper, bound = lower[:, open_boxes], upper[:, open_boxes], bound[open_boxes]
         slopes, reach = planes.slopes[:, open_boxes], planes.bound[open_boxes]
+        weights = np.abs(slopes)
+        if planes.loose is not None:
+            width = upper - lower
+            weights = weights + planes.loose[:, open_boxes] / np.where(width > 0.0, width, np.inf)
         corners = corners[:, open_boxes]
         reach = reach - planes.goal(monitor.cutoff)
         new_lower, new_upper = _shrink(lower, upper, slopes, reach)
@@ -221,26 +228,27 @@ class RelaxedSearch:
             low_rows, high_rows, feasible = domain.tighten(lower.T, upper.T)
             lower, upper = low_rows[feasible].T, high_rows[feasible].T
             slopes, bound, share = slopes[:, feasible], bound[feasible], share[feasible]
+            weights = weights[:, feasible]
             corners = corners[:, feasible]
         again = share < WORTH_ANOTHER_BOUND
         kept = lower[:, again], upper[:, again], bound[again]
-        halved = lower[:, ~again], upper[:, ~again], slopes[:, ~again], bound[~again]
+        lower, upper, bound = lower[:, ~again], upper[:, ~again], bound[~again]
+        slopes, weights = slopes[:, ~again], weights[:, ~again]
         if self.exclusion_splitter is None:
-            return _joined(kept, self._split(*halved))
-        lower, upper, slopes, bound = halved
+            return _joined(kept, self._split(lower, upper, weights, bound))
         corners = np.clip(corners[:, ~again], lower, upper)
         beside = self.exclusion_splitter.split(
             lower, upper, slopes, corners, monitor.best_x is None
         )
         rest = ~beside.replaced
-        children = self._split(lower[:, rest], upper[:, rest], slopes[:, rest], bound[rest])
+        children = self._split(lower[:, rest], upper[:, rest], weights[:, rest], bound[rest])
         return _joined(kept, children, (beside.lower, beside.upper, bound[beside.parent]))
 
     def _split(
-        self, lower: FloatArray, upper: FloatArray, slopes: FloatArray, bound: FloatArray
+        self, lower: FloatArray, upper: FloatArray, weights: FloatArray, bound: FloatArray
     ) -> Boxes:
         """Return the children of boxes and the bounds they inherit; settle what has none."""
-        split = self.splitter.split(lower, upper, np.abs(slopes))
+        split = self.splitter.split(lower, upper, weights)
         atoms = split.unsplittable
         if atoms.any():
             # Nothing is left to split: a single point, or a box as narrow as is useful. It

@@ -124,12 +124,20 @@ class Split:
 
 
 class Splitter:
-    """Chooses a coordinate a box and makes the two children."""
+    """Chooses a coordinate a box and makes the two children.
 
-    def __init__(self, domain: Domain) -> None:
+    Parameters
+    ----------
+    domain : Domain
+    unit : (d,) array, optional
+        In which widths are compared; those of the domain without it.
+    """
+
+    def __init__(self, domain: Domain, unit: FloatArray | None = None) -> None:
         self.grids = domain.grids
         widths = domain.upper - domain.lower
-        self._unit = np.where(widths > 0.0, widths, 1.0)[:, None]
+        self._scale = np.where(widths > 0.0, widths, 1.0)[:, None]
+        self._unit = self._scale if unit is None else unit[:, None]
         self._real = np.array([grid is None for grid in domain.grids])[:, None]
 
     def split(self, lower: FloatArray, upper: FloatArray, weights: FloatArray) -> Split:
@@ -143,7 +151,7 @@ class Splitter:
         """
         width = upper - lower
         share = width / self._unit
-        splittable = np.where(self._real, share > SMALLEST_WIDTH, width > 0.0)
+        splittable = np.where(self._real, width / self._scale > SMALLEST_WIDTH, width > 0.0)
         share = np.where(splittable, share, 0.0)
         wide = splittable & (share >= NARROW * share.max(axis=0))
         # Shares break ties where the weights vanish.

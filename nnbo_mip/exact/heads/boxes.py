@@ -213,6 +213,7 @@ class HeadBoxSearch(RelaxedSearch):
             lambda monitor, seed: climb(problem, monitor, seed),
             options,
             monitor,
+            relaxer.lengths if isinstance(relaxer, MomentRelaxer) else None,
         )
 
 

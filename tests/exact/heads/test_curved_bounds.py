@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal, localcontext
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy import stats
+from scipy.integrate import fixed_quad
 
 from nnbo_mip.exact.bounds import kernel_units, tanh_units, unit_relaxation
 from nnbo_mip.exact.bounds.kernel_units import KernelUnits
 from nnbo_mip.exact.bounds.tanh_units import TanhUnits
 from nnbo_mip.exact.bounds.unit_relaxation import UnitRows, largest_half
 from nnbo_mip.exact.heads.relaxers.posterior import PosteriorPart
+from nnbo_mip.exact.scores.level_lines import LevelLines
 from nnbo_mip.network.graph.affine import dense
 from nnbo_mip.scores.base.kernel_profiles import Profile
 from nnbo_mip.scores.posteriors.process import ProcessPosterior
@@ -79,7 +83,7 @@ class Case:
     def boxes(self, count, wild):
         domain, rng = self.domain, self.rng
         whole = (domain.upper - domain.lower)[:, None]
-        width = whole * 10.0 ** rng.uniform(-9.0 if wild else -1.0, 0.0, (1, count))
+        width = whole * 10.0 ** rng.uniform(-9.0 if wild else -1.7, 0.0, (1, count))
         width = width * (rng.random((domain.dimension, count)) > 0.15)
         lower = domain.lower[:, None] + (whole - width) * rng.random(width.shape)
         upper = np.minimum(lower + width, domain.upper[:, None])
@@ -160,6 +164,27 @@ def wrong_stds(case):
     return wrong
 
 
+def wrong_joint_sums(case):
+    """How many sums of mean and std, relaxed together, are false at a point."""
+    if case.part is None:
+        return 0
+    spread, wrong, rng = case.part.spread(case.bounded), 0, case.rng
+    unit = case.posterior.reach / abs(case.posterior.y_scale)
+    shares = 10.0 ** rng.uniform(-2.0, 1.0, case.n_boxes) * rng.choice([0.0, 1.0, 1.0])
+    weights = rng.choice([-1.0, 1.0, 1.0], case.n_boxes) * 10.0 ** rng.uniform(-2.0, 2.0) / unit
+    lines = LevelLines(shares, weights, np.zeros(case.n_boxes))
+    planes = spread.carried(case.rows, case.bounded, lines, 0)
+    for box in range(case.n_boxes):
+        for point in case.points(box, 4):
+            plane = Decimal(planes.constant[box]) + exact(planes.slopes[:, box]) @ exact(point)
+            read = [float(one[0]) for one in case.posterior.moments(point[None])]
+            for mean, std in (exact_moments(case.posterior, exact(point)), map(Decimal, read)):
+                value = Decimal(shares[box]) * mean + Decimal(weights[box]) * std
+                wrong += int(value > plane + PLOTTED * abs(plane))
+                wrong += int(value > Decimal(planes.bound[box]))
+    return wrong
+
+
 @pytest.mark.parametrize("wild", [True, False])
 def test_forms_sums_and_stds_contain_what_is_exact(wild):
     for seed in range(40):
@@ -167,6 +192,7 @@ def test_forms_sums_and_stds_contain_what_is_exact(wild):
         assert case.rows.is_useful
         assert case.part is None or not case.part.why_not
         assert (wrong_forms(case), wrong_sums(case), wrong_stds(case)) == (0, 0, 0), seed
+        assert not wrong_joint_sums(case), seed
 
 
 def third_too_small(monkeypatch):
@@ -214,8 +240,31 @@ def prior_too_stiff(monkeypatch):
 
 
 def slopes_too_small(monkeypatch):
-    honest = PosteriorPart._by_slopes
-    monkeypatch.setattr(PosteriorPart, "_by_slopes", lambda *args: 0.3 * honest(*args))
+    spoil_bent(monkeypatch, lambda bent: replace(bent, across=0.1 * bent.across, along=0.0))
+
+
+def squares_without_remainder(monkeypatch):
+    spoil_bent(monkeypatch, lambda bent: replace(bent, by_sums=-3.0 * bent.by_sums))
+
+
+def cubes_forgotten(monkeypatch):
+    spoil_bent(monkeypatch, lambda bent: replace(bent, by_space=-bent.by_space))
+
+
+def squares_too_large(monkeypatch):
+    spoil_bent(monkeypatch, lambda bent: replace(bent, form=4.0 * bent.form))
+
+
+def mean_too_short(monkeypatch):
+    def spoil(bent):
+        return replace(bent, parts=-3.0 * bent.remainder[:, None] * bent.norms)
+
+    spoil_bent(monkeypatch, spoil)
+
+
+def spoil_bent(monkeypatch, spoil):
+    honest = PosteriorPart._bent
+    monkeypatch.setattr(PosteriorPart, "_bent", lambda *args: spoil(honest(*args)))
 
 
 FLAWS = [
@@ -226,7 +275,11 @@ FLAWS = [
     (curvature_forgotten, wrong_sums, False),
     (norm_too_small, wrong_sums, False),
     (prior_too_stiff, wrong_stds, False),
-    (slopes_too_small, wrong_stds, True),
+    (slopes_too_small, wrong_stds, False),
+    (squares_without_remainder, wrong_joint_sums, False),
+    (cubes_forgotten, wrong_joint_sums, False),
+    (squares_too_large, wrong_joint_sums, False),
+    (mean_too_short, wrong_joint_sums, False),
 ]
 
 
@@ -281,6 +334,34 @@ def test_the_spectral_moments_are_derivatives_at_zero():
     assert 12.0 * Profile("matern", 2.5).derivatives(np.zeros(1))[1][0] == pytest.approx(fourth)
 
 
+@pytest.mark.parametrize("kernel", [("rbf", 2.5), ("matern", 1.5), ("matern", 2.5)])
+def test_what_is_left_of_the_kernel_is_that_of_its_spectrum(kernel):
+    """|e^ia - 1 - ia + …|^2 is integrated over the spectrum of the kernel along a line."""
+    rng = np.random.default_rng(3)
+    posterior = random_process(rng, 1, 2, kernel, 1e-3, 1.0)
+    units = KernelUnits(posterior, Domain([-1.0], [1.0]))
+    is_normal = kernel[0] == "rbf"
+    density = stats.norm.pdf if is_normal else stats.t(2.0 * kernel[1]).pdf
+    for step in (1e-3, 0.05, 0.3, 1.0, 3.0):
+        radius = np.array([[step * posterior.length_scale[0] * posterior.x_scale[0]]])
+        found = [float(one[0]) for one in units.changes(radius)]
+        for order in range(3):
+
+            def left(w, step=step, order=order):
+                a = w * step
+                terms = (1.0, 1.0 + 1j * a, 1.0 + 1j * a - 0.5 * a * a)
+                return abs(np.exp(1j * a) - terms[order]) ** 2 * density(w)
+
+            ends = np.concatenate([[0.0], np.geomspace(1e-3, 1e7, 60)])
+            parts = [fixed_quad(left, *pair, n=200)[0] for pair in pairwise(ends)]
+            exactly = 2.0 * float(np.sum(parts))
+            if (kernel, order) == (("matern", 1.5), 2):  # the integral is infinite
+                assert found[order] == np.inf
+                continue
+            assert np.sqrt(exactly) <= found[order] * (1.0 + 1e-6)
+            assert found[order] <= 1.3 * np.sqrt(exactly) + 1e-6
+
+
 def test_forms_of_second_order_are_bounded_over_boxes():
     rng = np.random.default_rng(0)
     for d in (1, 2, 3, 5):
@@ -288,7 +369,7 @@ def test_forms_of_second_order_are_bounded_over_boxes():
         forms = forms + forms.transpose(0, 2, 1)
         forms[::2] -= 3.0 * np.eye(d)
         radius = 10.0 ** rng.uniform(-2.0, 1.0, (50, d))
-        found = largest_half(forms, radius)
+        found = largest_half(radius[:, :, None] * forms * radius[:, None, :])
         corners = radius[:, None] * rng.choice([-1.0, 0.0, 1.0], (50, 400, d))
         values = 0.5 * np.einsum("bni,bij,bnj->bn", corners, forms, corners)
         assert (values <= found[:, None]).all()

@@ -39,6 +39,7 @@ class MomentRelaxer:
         self.head, self._spreads, self._rows = head, spreads, rows
         self.depth = self._rows.depth
         self.is_useful = self._rows.is_useful
+        self.lengths = spreads.lengths
 
     def floats_per_box(self) -> int:
         """Float64 values held for one box."""
@@ -51,10 +52,7 @@ class MomentRelaxer:
         bounded = self._rows.bound_outputs(lower, upper)
         spread = self._spreads.spread(bounded)
         lines = level_lines(self.head, spread.low, spread.high, level)
-        rows, constants = spread.above(lines.std_weight)
-        sums = self._rows.carry(
-            bounded, lines.mean_weight, rows, constants, lines.limit, slope_steps
-        )
+        sums = spread.carried(self._rows, bounded, lines, slope_steps)
         scores = scores_below(self.head, lines, sums.bound, spread.low, spread.high)
         return conditions(sums, lines.limit, scores)
 

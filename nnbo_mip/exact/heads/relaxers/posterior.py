@@ -18,16 +18,40 @@ observations with some noise; hence |y(x)|^2 <= a, and as a posterior varies no 
 whatever the condition of L. Ends of the std come from this and from the sums. Far from all
 points y hardly changes although x does, so |L^-1| |k(x) - k(x')| bounds the first as well.
 
-*Second order.* In the kernel's Hilbert space, with those observations for further coordinates, the
+*First order.* In the kernel's Hilbert space, with those observations for further coordinates, the
 std is the distance of k(., x) from the space that the observed points span. With P the projection
-onto the rest of it, c the center and t = x - c,
+onto the rest of it, c the center, t = x - c and J = L^-1 dk(c), so that J t is what the points
+know of the step,
 
-    k(., x) = k(., c) + sum_j t_j d_j k(., c) + R,    |R| <= sqrt(a) sqrt(E (w . t)^4) / 2,
-    |std(x) - std(c)| <= sum_j |t_j| |P d_j k(., c)| + |R|,
-    |P d_j k(., c)|^2 = a E w_j^2 - |L^-1 d_j k(c)|^2.
+    k(., x) = k(., c) + r + q + R_2,    r = sum_j t_j d_j k(., c),    q of second order,
+    |P r|^2 = a E (w . t)^2 - |J t|^2,    <P k(., c), P r> = -y(c) . J t,
+    |q|^2 = a E (w . t)^4 / 4,
+    |std(x) - |P k(., c) + P r|| <= |R_1|,    R_1 = q + R_2.
 
-Where points are dense these slopes are as small as the std itself, and nothing else is of first
-order: amid points that a run has gathered round an optimum, boxes can be some hundred times wider.
+Where points are dense |P r| is as small as the std itself, and nothing else is of first order.
+
+*Second order.* The tangent of the root divides by the std, so that what is left out of the variance
+is enlarged by it; |y - v|^2 = |J t|^2 + … is the largest such part and cancels most of the
+curvature of ``-2 g . k``. It is taken off in two ways (`Bent`), and the smaller bound is kept.
+
+By sums: y(x) - v = J t + e, where |e| is at most |R_1|, and at most |L^-1| times the remainders
+of the correlations, so that
+
+    -|y - v|^2 <= -|J t|^2 + 2 |J t| |e|,
+
+and the correlations in ``-2 g . k`` have third remainders, one by one or by their norm.
+
+By the space: no remainder of a correlation is taken, but std(x) <= |P (k(., c) + r + q)| + |R_2|.
+With z the components of q along the points, |P q|^2 = |q|^2 - |z|^2, and as <r, q> = 0,
+
+    |P (k(., c) + r + q)|^2 = a + |q|^2 - |y(c) + J t + z|^2
+                           <= a + |v|^2 - 2 g . k_2(t) - |J t|^2 + |q|^2 + 2 |P r| |q|,
+
+k_2 the second-order expansion of the correlations, for -J t . z = <P r, P q>. The mean is a product
+of k(., x) with a combination f of the points' elements, to which P is orthogonal, so that what is
+left of ``s mean + l std`` is at most sqrt(s^2 |f|^2 + l^2) |R_2|: of a length, not of a sum. And
+f = f_1 + f_2: correlations of f_1 have third remainders one by one, and |f_2| takes the place of
+|f| (`_parts_of_mean`): weights of close points are large and cancel, ridge weights are small.
 
 *Rounding.* The posterior solves (L + dL) y' = k + dk with |dL| <= gamma |L| and |dk| <= a e, so
 that y' - y = L^-1 r with r = dk - dL y', of a norm that the computed inverse R and the size of
@@ -38,6 +62,10 @@ R L - I bound: `off`. With g as computed, which need not be L^-T v, and q = v - 
 
 which is small however badly L is conditioned: |g| is of order one, |q| of that of rounding, and
 |y - v| of that of the box.
+
+References
+----------
+Wendland (2005), the std as a distance in the kernel's space [Wendland2005].
 """
 
 from __future__ import annotations
@@ -49,20 +77,74 @@ from scipy.linalg import solve_triangular
 
 from nnbo_mip.core.arrays import BoolArray, FloatArray
 from nnbo_mip.exact.bounds.kernel_units import KernelUnits
-from nnbo_mip.exact.bounds.row_relaxation import OutputBounds
-from nnbo_mip.exact.bounds.unit_relaxation import UnitOutputBounds, UnitRows
+from nnbo_mip.exact.bounds.relaxation import LinearBounds
+from nnbo_mip.exact.bounds.row_relaxation import OutputBounds, Rows
+from nnbo_mip.exact.bounds.unit_relaxation import Curve, UnitOutputBounds, UnitRows
 from nnbo_mip.exact.heads.relaxers.spreads import ROUNDING, Spread, SpreadRelaxer, Sum
+from nnbo_mip.exact.scores.level_lines import LevelLines
 from nnbo_mip.exact.search.rounding import gamma
 from nnbo_mip.scores.posteriors.process import ProcessPosterior
 
 LEAST_STD = 1e-9
 """Tangents of the root are taken at no smaller share of the prior's std."""
 
-FLAT = 0.9
+FLAT = 0.5
 """Where the ends of the std lie below so much of what the sums say, the ends are taken."""
+
+RIDGES = (1e-2, 1e-4, 1e-6)
+"""Shares of the amplitude; of the parts of the mean."""
 
 LARGEST_ERROR = 1e-2
 """Share of its largest norm by which rounding may move y; with more nothing is proven."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bent:
+    """What the squared length of ``y - v`` takes off the variance; see *Second order*.
+
+    Parameters
+    ----------
+    form : (B, d, d) array
+        ``J' J`` in the units of the boxes.
+    by_sums, by_space : (B,) arrays
+        What is added where the correlations' remainders are bounded by themselves, and where they
+        are bounded in the space.
+    across : (B,) array
+        The largest ``|P sum_j t_j d_j k|``.
+    along : (B,) array
+        The largest ``<P k(., c), P sum_j t_j d_j k>``.
+    first, remainder : (B,) arrays
+        The largest length of what is left of k after the first order, and after the second.
+    parts : (B, p) array
+        What is left after the second order of parts of the mean, bounded by themselves.
+    norms : (p,) array
+        Lengths in the space, in units of y, of what the mean is beside these parts.
+    """
+
+    form: FloatArray
+    by_sums: FloatArray
+    by_space: FloatArray
+    across: FloatArray
+    along: FloatArray
+    first: FloatArray
+    remainder: FloatArray
+    parts: FloatArray
+    norms: FloatArray
+
+    def curve(self, factors: FloatArray, stds: FloatArray, shares: FloatArray) -> Curve:
+        """Return the curve of a sum, with factors of the variance that stand for these of the std.
+
+        All (B,); shares are those of the mean.
+        """
+        with np.errstate(invalid="ignore"):
+            lengths = np.hypot(shares[:, None] * self.norms, stds[:, None])
+            left = shares[:, None] * self.parts + lengths * self.remainder[:, None]
+            whole = factors * self.by_space + np.fmin.reduce(left, axis=1)
+        return Curve(
+            -2.0 * factors[:, None, None] * self.form,
+            factors * self.by_sums,
+            np.where(np.isnan(whole), np.inf, whole),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +176,34 @@ class PosteriorSpread(Spread):
     bottom: FloatArray
     least: float
     reach: float
+    bent: Bent
 
     def above(self, weights: FloatArray) -> Sum:
         """Return the sum that fits the sign of the weight."""
+        factors, constant = self._scaled(weights)
+        return -2.0 * factors[:, None] * self.toward, constant
+
+    def carried(
+        self, rows: Rows, bounded: OutputBounds, lines: LevelLines, slope_steps: int
+    ) -> LinearBounds:
+        """Bound the sums, with their curves."""
+        assert isinstance(rows, UnitRows)
+        made, constants = self.above(lines.std_weight)
+        curve = self._curve(lines.mean_weight, lines.std_weight)
+        shares, levels = lines.mean_weight, lines.limit
+        return rows.carry(bounded, shares, made, constants, levels, slope_steps, curve)
+
+    def _curve(self, shares: FloatArray, weights: FloatArray) -> Curve:
+        """Return what closes in on a sum with shares of the mean and these weights of the std."""
+        rising = (weights > 0.0) & ~self.flat
+        factors = np.where(rising, self._scaled(weights)[0], 0.0)
+        # A chord below the root is a sum of correlations whose remainder is not bounded here.
+        stds = np.where((weights < 0.0) & ~self.flat, np.inf, np.abs(weights) * self.reach)
+        stds = np.where(self.flat, 0.0, stds)
+        return self.bent.curve(factors, stds, shares)
+
+    def _scaled(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the factors of the variance, and constants."""
         low, high = self.low / self.reach, self.high / self.reach
         at = np.maximum(self.at, self.least)
         both = low + high
@@ -109,8 +216,7 @@ class PosteriorSpread(Spread):
         constant = factors * constant + ROUNDING * np.abs(factors) * sizes
         ends = weights * np.where(rising, self.high, self.low)
         constant = np.where(self.flat, ends + ROUNDING * np.abs(ends), constant)
-        factors = np.where(self.flat, 0.0, factors)
-        return -2.0 * factors[:, None] * self.toward, constant
+        return np.where(self.flat, 0.0, factors), constant
 
 
 class PosteriorPart(SpreadRelaxer):
@@ -132,6 +238,7 @@ class PosteriorPart(SpreadRelaxer):
     def __init__(self, posterior: ProcessPosterior, units: KernelUnits) -> None:
         self._posterior, self._units = posterior, units
         self.rows = UnitRows.of_posterior(units, posterior)
+        self.lengths = posterior.length_scale * posterior.x_scale
         factor, n = posterior.factor, len(posterior.points)
         self._inverse = solve_triangular(factor, np.eye(n), lower=True, check_finite=False)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -148,12 +255,10 @@ class PosteriorPart(SpreadRelaxer):
         by_prior = np.sqrt(a) * units.changes(bounded.radius)[0]
         moved = np.minimum(by_prior, self._moved(bounded))
         missed, own_error = self._errors(v, g, moved)
+        bent = self._bent(bounded, v, missed)
         error = 2.0 * np.sqrt(a) * missed + ROUNDING * (a + square)
-        low_sum, high_sum = self._ends(bounded, a * g)
         top = a + square + error
         bottom = a + square - np.square(moved + self._center_error) - error
-        most = top - 2.0 * low_sum
-        least = bottom - 2.0 * high_sum
         off = self._center_error + ROUNDING * length
         at_most = np.sqrt(np.maximum(a - np.square(np.maximum(length - off, 0.0)), 0.0))
         at_least = np.sqrt(np.maximum(a - np.square(length + off), 0.0))
@@ -163,11 +268,17 @@ class PosteriorPart(SpreadRelaxer):
         at_least = np.maximum(
             at_least, np.sqrt(np.maximum(middle - own - self._center_error**2, 0.0))
         )
-        by_prior = np.minimum(by_prior, self._by_slopes(bounded))
+        by_prior = np.minimum(by_prior, bent.across + bent.first)
+        cone = np.sqrt(np.square(at_most) + 2.0 * bent.along + np.square(bent.across))
+        around = np.minimum(at_most + by_prior, cone + bent.first)
+        low_sum, high_sum = self._ends(bounded, a * g, bent, around)
+        most, least = top - 2.0 * low_sum, bottom - 2.0 * high_sum
         by_sums = np.sqrt(np.maximum(most, 0.0))
-        high = np.minimum(np.minimum(by_sums, at_most + by_prior), np.sqrt(a))
+        high = np.minimum(np.minimum(by_sums, around), np.sqrt(a))
         flat = high < FLAT * by_sums
         low = np.maximum(np.sqrt(np.maximum(least, 0.0)), at_least - by_prior)
+        cone = np.sqrt(np.maximum(np.square(at_least) - 2.0 * bent.along, 0.0))
+        low = np.maximum(low, cone - bent.first)
         # The posterior's own variance lies a little off the exact one.
         high = np.sqrt(np.square(high) + own_error) * (1.0 + ROUNDING)
         low = np.sqrt(np.maximum(np.square(np.maximum(low, 0.0)) - own_error, 0.0))
@@ -183,23 +294,60 @@ class PosteriorPart(SpreadRelaxer):
             bottom - own_error,
             shortest,
             max(reach, 1e-300),
+            bent,
         )
 
-    def _by_slopes(self, bounded: UnitOutputBounds) -> FloatArray:
-        """Bound |std - std(center)| (B,) to second order; infinite for kernels without one."""
+    def _bent(self, bounded: UnitOutputBounds, v: FloatArray, missed: FloatArray) -> Bent:
+        """Return what |y - v|^2 takes off; `missed` bounds |q|."""
         units, a = self._units, self._posterior.amplitude
-        rest = units.changes(bounded.radius)[1]
-        if not np.isfinite(rest).all():
-            return np.full(len(rest), np.inf)
+        root = float(np.sqrt(a))
+        _, after_one, after_two = units.changes(bounded.radius)
         steps = units.scaled(bounded.radius)
+        squares = np.square(steps)
+        prior = a * units.second_moment * squares.sum(axis=1)
         changes = (
             bounded.forms.slope[:, :, None] * bounded.forms.along * bounded.radius.T[:, None, :]
         )
-        length = a * np.sqrt(np.square(self._inverse @ changes).sum(axis=1))
-        prior = a * units.second_moment * np.square(steps)
-        left = prior - np.square(np.maximum(length - self._slope_error * steps, 0.0))
-        left = np.sqrt(np.maximum(left, 0.0) + 4.0 * self._rounding * prior)
-        return np.asarray((left.sum(axis=1) + np.sqrt(a) * rest) * (1.0 + 1e-12))
+        moved = a * (self._inverse @ changes)
+        form = moved.transpose(0, 2, 1) @ moved
+        own = self._slope_error * steps.sum(axis=1)
+        rounded = 8.0 * self._rounding * prior * steps.shape[1]
+        length = np.sqrt(np.abs(form).sum(axis=(1, 2)))
+        length = np.minimum(length, np.sqrt(prior) + own)
+        error = 2.0 * (length + own) * own + rounded
+        rest = np.minimum(root * after_one, self._second(bounded)) + self._center_error + own
+        by_sums = 2.0 * length * rest + error
+        left = -form
+        d = steps.shape[1]
+        left[:, np.arange(d), np.arange(d)] += a * units.second_moment * squares
+        across = np.sqrt(np.abs(left).sum(axis=(1, 2)) + error)
+        along = np.abs((v[:, None, :] @ moved)[:, 0]).sum(axis=1)
+        along = along + (root + self._center_error) * own + self._center_error * (length + own)
+        along = along + self._rounding * root * (np.sqrt(prior) + own) * d
+        second = root * 0.5 * np.sqrt(units.fourth_moment) * squares.sum(axis=1)
+        with np.errstate(invalid="ignore"):
+            by_space = second**2 + 2.0 * across * second + error
+            by_space = by_space + 2.0 * (length + own + second) * (self._center_error + own)
+            by_space = by_space + 2.0 * missed * second
+        return Bent(
+            form,
+            by_sums * (1.0 + 1e-9),
+            np.where(np.isnan(by_space), np.inf, by_space * (1.0 + 1e-9)),
+            across * (1.0 + 1e-9),
+            along * (1.0 + 1e-9),
+            root * after_one,
+            root * after_two,
+            bounded.forms.third @ self._parts_sizes * (1.0 + 1e-9),
+            self._norms,
+        )
+
+    def _second(self, bounded: UnitOutputBounds) -> FloatArray:
+        """Bound |y - v - J t| (B,) by the correlations."""
+        a, forms = self._posterior.amplitude, bounded.forms
+        wide = 2.0 * np.square(bounded.radius).T @ forms.metric
+        second = 0.5 * (np.abs(forms.bend) * forms.reach**2 + np.abs(forms.slope) * wide[:, None])
+        second = second + forms.third + forms.error
+        return np.asarray(1.01 * self._grown * a * np.sqrt(np.square(second).sum(axis=1)))
 
     def _moved(self, bounded: UnitOutputBounds) -> FloatArray:
         """Bound |y(x) - y(center)| (B,) by the correlations that change."""
@@ -225,12 +373,18 @@ class PosteriorPart(SpreadRelaxer):
         error = 2.02 * error + 1.01 * self._off**2
         return missed, error + 2.0 * rounding * (a + (np.sqrt(a) + self._off) ** 2)
 
-    def _ends(self, bounded: UnitOutputBounds, toward: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Bound ``toward . h`` from below and from above over the boxes."""
+    def _ends(
+        self, bounded: UnitOutputBounds, toward: FloatArray, bent: Bent, around: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Bound ``toward . h + |y - v|^2 / 2`` from below, and ``toward . h`` from above.
+
+        No std is larger than `around`.
+        """
         direct = np.zeros((len(toward), bounded.center.shape[0]))
         nothing, sizes = np.zeros(len(toward)), np.abs(toward)
         high = self.rows.sums(bounded, toward, sizes, direct, nothing).bound
-        low = -self.rows.sums(bounded, -toward, sizes, direct, nothing).bound
+        curve = bent.curve(nothing + 0.5, around + 1.5 * bent.remainder, nothing)
+        low = -self.rows.sums(bounded, -toward, sizes, direct, nothing, curve).bound
         return low, high
 
     def _measure(self) -> str:
@@ -262,9 +416,27 @@ class PosteriorPart(SpreadRelaxer):
         self._slope_error = 1.1 * (solving + entering)
         if not (solved < 0.1 and self._off < LARGEST_ERROR * root):
             return singular
+        self._parts_sizes, self._norms = self._parts_of_mean(rounding)
         if not self._spare_noise(rounding) > 0.0:
             return "the noise of the posterior vanishes in rounding; raise alpha or the noise."
         return ""
+
+    def _parts_of_mean(self, rounding: float) -> tuple[FloatArray, FloatArray]:
+        """Return sizes of weights (n, p) of parts of the mean, and norms (p,) of what is left.
+
+        The mean's weights are large where points are close, and of either sign. Ridge weights are
+        smaller, and what they miss is short. The first part is nothing, the last all of it.
+        """
+        read, factor = self._posterior, self._posterior.factor
+        gram, weights, n = factor @ factor.T, read.weights, len(read.weights)
+        ridges = [np.linalg.solve(gram + c * read.amplitude * np.eye(n), gram) for c in RIDGES]
+        parts = np.array([0.0 * weights, *(ridge @ weights for ridge in ridges), weights]).T
+        missed = weights[:, None] - parts
+        sizes = np.abs(factor).T @ (np.abs(weights)[:, None] + np.abs(parts))
+        norms = np.linalg.norm(factor.T @ missed, axis=0)
+        norms += rounding * np.linalg.norm(sizes, axis=0)
+        scale = abs(read.y_scale) * (1.0 + 1e-12)
+        return scale * read.amplitude * np.abs(parts), scale * norms
 
     def _spare_noise(self, rounding: float) -> float:
         """Bound the least eigenvalue of L L^T - K from below."""

@@ -38,7 +38,9 @@ import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import UnsupportedError
-from nnbo_mip.exact.bounds.row_relaxation import OutputBounds
+from nnbo_mip.exact.bounds.relaxation import LinearBounds
+from nnbo_mip.exact.bounds.row_relaxation import OutputBounds, Rows
+from nnbo_mip.exact.scores.level_lines import LevelLines
 from nnbo_mip.exact.search.rounding import gamma
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.posteriors.compiled import (
@@ -78,12 +80,22 @@ class Spread(abc.ABC):
     def above(self, weights: FloatArray) -> Sum:
         """Return sums of outputs that are at least ``weights * std`` on the boxes."""
 
+    def carried(
+        self, rows: Rows, bounded: OutputBounds, lines: LevelLines, slope_steps: int
+    ) -> LinearBounds:
+        """Bound the sums of mean and std that lines weigh, relaxed together."""
+        made, constants = self.above(lines.std_weight)
+        return rows.carry(bounded, lines.mean_weight, made, constants, lines.limit, slope_steps)
+
 
 class SpreadRelaxer(abc.ABC):
     """Makes spreads of a posterior."""
 
     outputs: tuple[str, ...]
     """The outputs of a network that are read; none where the rows are those of a posterior."""
+
+    lengths: FloatArray | None = None
+    """In which the widths of boxes (d,) are compared; None: those of the domain."""
 
     why_not: str = ""
     """Why nothing can be bounded after all, in a sentence; empty where something can."""

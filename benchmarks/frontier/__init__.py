@@ -1,0 +1,1 @@
+"""How far proofs reach: exact maxima of acquisitions on beliefs taken out of real runs."""
