@@ -224,6 +224,8 @@ def _take(
         return monitor.too_large(ENGINE)
     climb(problem, monitor, seed=options.seed)
     counters: Counter[str] = Counter()
+    if monitor.exceeded:
+        return _answer(monitor, counters)
     complete: set[str] = set()
     for turns in rounds:
         left = [turn for turn in turns if turn.engine not in complete]
