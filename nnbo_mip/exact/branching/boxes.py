@@ -25,18 +25,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError
-from nnbo_mip.exact.bounds.compiled_relaxation import CompiledRelaxer, load_kernel
+from nnbo_mip.exact.bounds.compiled_relaxation import CompiledRelaxer, DeepRelaxer, load_deep_kernel, load_kernel
 from nnbo_mip.exact.bounds.planes import largest_on_domain
 from nnbo_mip.exact.bounds.relaxation import LinearBounds, Relaxer
 from nnbo_mip.exact.branching.exclusion_splitting import ExclusionSplitter
-from nnbo_mip.exact.branching.frontier import Frontier, Splitter
+from nnbo_mip.exact.branching.frontier import NARROW, Boxes, Frontier, Marks, Splitter
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.options import EngineOptions
 from nnbo_mip.exact.search.primal import climb
@@ -58,9 +58,6 @@ WORTH_ANOTHER_BOUND = 0.3
 
 LARGEST_COMPILED = 1000
 """ReLUs up to which the compiled kernel bounds the boxes."""
-
-Boxes: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
-"""Ends (d, n) twice, and bounds (n,)."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +94,13 @@ def solve(problem: Problem, options: BoxOptions, monitor: Monitor) -> SearchResu
     return BoxSearch(problem, options, monitor).advance(options.max_boxes)
 
 
+DEEP = 3
+"""ReLU layers from which on backward bounds of hidden layers pay."""
+
+NARROW_DEEP = 0.1
+"""As `frontier.NARROW`, for deep networks, whose inputs differ more in what they matter."""
+
+
 class BoxRelaxer(Protocol):
     """What bounds the boxes of a search."""
 
@@ -126,6 +130,10 @@ class RelaxedSearch:
         Offers good points to a monitor, given a seed.
     options : BoxOptions
     monitor : Monitor
+    narrow : float
+        See `Splitter`.
+    n_marks : int
+        What `_bounded` keeps of each box for its parts.
     """
 
     def __init__(
@@ -135,10 +143,12 @@ class RelaxedSearch:
         climb: Callable[[Monitor, int], None],
         options: BoxOptions,
         monitor: Monitor,
+        narrow: float = NARROW,
+        n_marks: int = 0,
     ) -> None:
         self.problem, self.options, self.monitor = problem, options, monitor
         self.relaxer, self.climb = relaxer, climb
-        self.splitter = Splitter(problem.domain)
+        self.splitter = Splitter(problem.domain, narrow)
         self.exclusion_splitter = (
             ExclusionSplitter(problem.domain) if len(problem.domain.exclusions) else None
         )
@@ -148,8 +158,9 @@ class RelaxedSearch:
         domain = problem.domain
         lower, upper, feasible = domain.tighten(domain.lower[None, :], domain.upper[None, :])
         lower, upper = lower[feasible].T, upper[feasible].T
-        self.frontier = Frontier(lower, upper, np.full(lower.shape[1], np.inf))
-        self.max_open = min(options.max_open, LARGEST_FRONTIER_BYTES // (16 * len(lower) + 8))
+        marks = np.zeros((n_marks, lower.shape[1]), dtype=np.int8)
+        self.frontier = Frontier(lower, upper, np.full(lower.shape[1], np.inf), marks)
+        self.max_open = min(options.max_open, LARGEST_FRONTIER_BYTES // (16 * len(lower) + 8 + n_marks))
         self.boxes = 0
         self.settled = -np.inf  # largest bound among boxes that need no further search
 
@@ -184,12 +195,20 @@ class RelaxedSearch:
     def _settle(self, bound: float) -> None:
         self.settled = max(self.settled, bound) if bound == bound else np.inf  # not a number
 
-    def _expand(self, lower: FloatArray, upper: FloatArray, inherited: FloatArray) -> Boxes:
+    def _bounded(
+        self, lower: FloatArray, upper: FloatArray, level: float, slope_steps: int, marks: Marks
+    ) -> LinearBounds:
+        """Bound boxes (d, B); what is found out for their parts is added to their marks (k, B)."""
+        return self.relaxer.bound(lower, upper, level, slope_steps)
+
+    def _expand(
+        self, lower: FloatArray, upper: FloatArray, inherited: FloatArray, marks: Marks
+    ) -> Boxes:
         """Bound boxes and return the children of those that stay open."""
         monitor, domain = self.monitor, self.problem.domain
         self.boxes += lower.shape[1]
         level = monitor.cutoff
-        planes = self.relaxer.bound(lower, upper, level, self.slope_steps)
+        planes = self._bounded(lower, upper, level, self.slope_steps, marks)
         corners, largest = largest_on_domain(planes, lower, upper, domain, planes.goal(level))
         bound = planes.values_below(largest, level)
         bound = np.minimum(np.where(np.isnan(bound), np.inf, bound), inherited)
@@ -203,7 +222,7 @@ class RelaxedSearch:
         self._settle(float(bound[~open_boxes].max(initial=-np.inf)))
         lower, upper, bound = lower[:, open_boxes], upper[:, open_boxes], bound[open_boxes]
         slopes, reach = planes.slopes[:, open_boxes], planes.bound[open_boxes]
-        corners = corners[:, open_boxes]
+        corners, marks = corners[:, open_boxes], marks[:, open_boxes]
         reach = reach - planes.goal(monitor.cutoff)
         new_lower, new_upper = _shrink(lower, upper, slopes, reach)
         if (new_lower > lower).any() or (new_upper < upper).any():
@@ -214,23 +233,32 @@ class RelaxedSearch:
             low_rows, high_rows, feasible = domain.tighten(lower.T, upper.T)
             lower, upper = low_rows[feasible].T, high_rows[feasible].T
             slopes, bound, share = slopes[:, feasible], bound[feasible], share[feasible]
-            corners = corners[:, feasible]
+            corners, marks = corners[:, feasible], marks[:, feasible]
         again = share < WORTH_ANOTHER_BOUND
-        kept = lower[:, again], upper[:, again], bound[again]
-        halved = lower[:, ~again], upper[:, ~again], slopes[:, ~again], bound[~again]
+        kept = lower[:, again], upper[:, again], bound[again], marks[:, again]
+        slopes, marks = slopes[:, ~again], marks[:, ~again]
+        halved = lower[:, ~again], upper[:, ~again], slopes, bound[~again], marks
         if self.exclusion_splitter is None:
             return _joined(kept, self._split(*halved))
-        lower, upper, slopes, bound = halved
+        lower, upper, slopes, bound, marks = halved
         corners = np.clip(corners[:, ~again], lower, upper)
         beside = self.exclusion_splitter.split(
             lower, upper, slopes, corners, monitor.best_x is None
         )
         rest = ~beside.replaced
-        children = self._split(lower[:, rest], upper[:, rest], slopes[:, rest], bound[rest])
-        return _joined(kept, children, (beside.lower, beside.upper, bound[beside.parent]))
+        children = self._split(
+            lower[:, rest], upper[:, rest], slopes[:, rest], bound[rest], marks[:, rest]
+        )
+        pieces = beside.lower, beside.upper, bound[beside.parent], marks[:, beside.parent]
+        return _joined(kept, children, pieces)
 
     def _split(
-        self, lower: FloatArray, upper: FloatArray, slopes: FloatArray, bound: FloatArray
+        self,
+        lower: FloatArray,
+        upper: FloatArray,
+        slopes: FloatArray,
+        bound: FloatArray,
+        marks: Marks,
     ) -> Boxes:
         """Return the children of boxes and the bounds they inherit; settle what has none."""
         split = self.splitter.split(lower, upper, np.abs(slopes))
@@ -240,10 +268,12 @@ class RelaxedSearch:
             # may have shrunk since it was bounded.
             self.monitor.offer(lower[:, atoms].T)
             level = self.monitor.cutoff
-            last = self.relaxer.bound(lower[:, atoms], upper[:, atoms], level, 0)
+            last = self._bounded(lower[:, atoms], upper[:, atoms], level, 0, marks[:, atoms])
             values = last.values_below(last.bound, level)
             self._settle(float(np.fmin(bound[atoms], values).max()))
-        return split.lower, split.upper, np.concatenate([bound[~atoms], bound[~atoms]])
+        bound, marks = bound[~atoms], marks[:, ~atoms]
+        bounds, all_marks = np.concatenate([bound, bound]), np.concatenate([marks, marks], axis=1)
+        return split.lower, split.upper, bounds, all_marks
 
 
 class BoxSearch(RelaxedSearch):
@@ -257,15 +287,30 @@ class BoxSearch(RelaxedSearch):
     """
 
     def __init__(self, problem: Problem, options: BoxOptions, monitor: Monitor) -> None:
+        deep = is_deep(problem)
         with monitor.clock_stopped():
-            load_kernel()
+            load_deep_kernel() if deep else load_kernel()
         super().__init__(
             problem,
-            _choose_relaxer(problem),
+            DeepRelaxer(problem.network, problem.rounding) if deep else _choose_relaxer(problem),
             lambda monitor, seed: climb(problem, monitor, seed),
             options,
             monitor,
+            NARROW_DEEP if deep else NARROW,
+            problem.network.n_relus if deep else 0,
         )
+
+    def _bounded(
+        self, lower: FloatArray, upper: FloatArray, level: float, slope_steps: int, marks: Marks
+    ) -> LinearBounds:
+        if isinstance(self.relaxer, DeepRelaxer):
+            return self.relaxer.bound_marked(lower, upper, level, slope_steps, marks)
+        return super()._bounded(lower, upper, level, slope_steps, marks)
+
+
+def is_deep(problem: Problem) -> bool:
+    """Whether hidden layers get backward bounds: nets of more than two, of the kernel's widths."""
+    return DEEP <= len(problem.network.layers) and problem.network.n_relus <= LARGEST_COMPILED
 
 
 def _choose_relaxer(problem: Problem) -> BoxRelaxer:
@@ -277,11 +322,12 @@ def _choose_relaxer(problem: Problem) -> BoxRelaxer:
 
 def _joined(*parts: Boxes) -> Boxes:
     """Return the boxes of all parts."""
-    lower, upper, bound = zip(*parts, strict=True)
+    lower, upper, bound, marks = zip(*parts, strict=True)
     return (
         np.concatenate(lower, axis=1),
         np.concatenate(upper, axis=1),
         np.concatenate(bound),
+        np.concatenate(marks, axis=1),
     )
 
 
