@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -55,6 +56,13 @@ class CompiledRelaxer:
         return LinearBounds(slopes, constants, bounds)
 
 
+@dataclass(frozen=True, eq=False)
+class WeighedBounds(LinearBounds):
+    """Affine upper bounds, and what a cut across each coordinate promises to take off them."""
+
+    gains: FloatArray  # (d, B)
+
+
 class DeepRelaxer(CompiledRelaxer):
     """Bounds with a backward pass for every hidden unit whose sign is open; see `deep_kernel`."""
 
@@ -77,9 +85,12 @@ class DeepRelaxer(CompiledRelaxer):
         constants, bounds = np.empty(lower.shape[1]), np.empty(lower.shape[1])
         ends = np.ascontiguousarray(lower), np.ascontiguousarray(upper)
         known = np.ascontiguousarray(marks)
-        bound_deep_boxes(self._net, *ends, level, slope_steps, known, slopes, constants, bounds)
+        gains = np.zeros(lower.shape)
+        bound_deep_boxes(
+            self._net, *ends, level, slope_steps, known, slopes, constants, bounds, gains
+        )
         marks[:] = known
-        return LinearBounds(slopes, constants, bounds)
+        return WeighedBounds(slopes, constants, bounds, gains)
 
     def bound(
         self, lower: FloatArray, upper: FloatArray, level: float, slope_steps: int

@@ -30,6 +30,7 @@ from nnbo_mip.exact.bounds.box_kernel import (
 )
 
 ON, OFF = 1, -1
+PLANE_SHARE = 0.5
 
 
 @compiled(fastmath=FAST)
@@ -54,10 +55,23 @@ def _largest_of_unit(
 
 
 @compiled(fastmath=FAST)
+def _spans_of_first(net, t, i, box_radius, spans):
+    """Write how much unit i of a layer that reads inputs alone changes along each."""
+    width = net.offsets[t + 1] - net.offsets[t]
+    for pair in range(net.pair_start[t], net.pair_start[t + 1]):
+        at = net.pair_weights[pair] + i
+        for c in range(len(box_radius)):
+            spans[net.offsets[t] + i, c] = abs(net.weights[at + c * width]) * box_radius[c]
+
+
+@compiled(fastmath=FAST)
 def _bound_unit(
-    net, t, i, low, high, lower, upper, offset, box_center, box_radius, weight
+    net, t, i, low, high, lower, upper, offset, box_center, box_radius, weight, spans
 ):
-    """Tighten the ends of unit i of layer t by one backward pass, or by two."""
+    """Tighten the ends of unit i of layer t by one backward pass, or by two.
+
+    ``spans`` (units, d) receives how much the unit may change along each coordinate.
+    """
     unit = net.offsets[t] + i
     error = net.errors[unit]
     sign = 1.0 if high[unit] < -low[unit] else -1.0
@@ -65,6 +79,8 @@ def _bound_unit(
         largest = _largest_of_unit(
             net, t, i, sign, lower, upper, offset, box_center, box_radius, weight
         )
+        for c in range(len(box_center)):
+            spans[unit, c] = abs(weight[c]) * box_radius[c]
         if sign > 0.0:
             high[unit] = min(high[unit], largest + error)
             if high[unit] <= 0.0:
@@ -79,7 +95,7 @@ def _bound_unit(
 @compiled(fastmath=FAST)
 def _bound_layers(
     net, layers, box_center, box_radius, low, high, lower, upper, offset, marks, b,
-    center, spread, weight,
+    center, spread, weight, spans,
 ):  # fmt: skip
     """Write ends and lines of every ReLU layer over the box in ``low``, ``high``; mark ReLUs."""
     inputs = len(box_center)
@@ -95,10 +111,15 @@ def _bound_layers(
                 low[unit] = max(low[unit], 0.0)
             elif mark == OFF:
                 high[unit] = min(high[unit], 0.0)
-            if low[unit] < 0.0 < high[unit] and net.reads_forms[t]:
+            if not low[unit] < 0.0 < high[unit]:
+                pass
+            elif not net.reads_forms[t]:
+                _spans_of_first(net, t, i, box_radius, spans)
+            else:
                 _bound_unit(
-                    net, t, i, low, high, lower, upper, offset, box_center, box_radius, weight
-                )
+                    net, t, i, low, high, lower, upper, offset, box_center, box_radius,
+                    weight, spans,
+                )  # fmt: skip
             if low[unit] >= 0.0:
                 marks[unit - inputs, b] = ON
             elif high[unit] <= 0.0:
@@ -110,8 +131,30 @@ def _bound_layers(
 
 
 @compiled(fastmath=FAST)
+def _weigh_cuts(net, layers, weight, low, high, box_radius, spans, gains):
+    """Write what a cut across each coordinate promises to take off the bound.
+
+    Half of the plane's own change along it; and of what each open ReLU adds to the bound by its
+    lines, the coordinate's share in how the unit changes over the box.
+    """
+    d = len(box_radius)
+    for c in range(d):
+        gains[c] = PLANE_SHARE * abs(weight[c]) * box_radius[c]
+    for unit in range(d, net.offsets[layers + 1]):
+        if not low[unit] < 0.0 < high[unit]:
+            continue
+        total = 0.0
+        for c in range(d):
+            total += spans[unit, c]
+        if total > 0.0:
+            lost = abs(weight[unit]) * high[unit] * low[unit] / (low[unit] - high[unit])
+            for c in range(d):
+                gains[c] += lost * spans[unit, c] / total
+
+
+@compiled(fastmath=FAST)
 def bound_deep_boxes(
-    net, lower_ends, upper_ends, level, slope_steps, marks, slopes, constants, bounds
+    net, lower_ends, upper_ends, level, slope_steps, marks, slopes, constants, bounds, gains
 ):
     """Write an affine upper bound of the only output for each box; see `box_kernel.bound_boxes`.
 
@@ -126,6 +169,8 @@ def bound_deep_boxes(
         ON or OFF where a ReLU is known to be so over the box; what is found is added.
     slopes, constants, bounds : (d, B), (B,), (B,) arrays
         Receive ``f(x) <= slopes . x + constants <= bounds`` over each box.
+    gains : (d, B) array
+        Receives what a cut across each coordinate promises; see `_weigh_cuts`.
     """
     d = lower_ends.shape[0]
     layers = len(net.offsets) - 3
@@ -135,13 +180,14 @@ def bound_deep_boxes(
     lower, upper, offset = np.zeros(units), np.zeros(units), np.zeros(units)
     weight, output = np.zeros(units), np.zeros(units)
     center, spread = np.zeros(widest), np.zeros(widest)
+    spans = np.zeros((units, d))
     box_center, box_radius, corner = np.zeros(d), np.zeros(d), np.zeros(d)
     error, row = net.errors[units], np.ones(1)
     for b in range(lower_ends.shape[1]):
         place_box(lower_ends, upper_ends, b, low, high, box_center, box_radius)
         _bound_layers(
             net, layers, box_center, box_radius, low, high, lower, upper, offset, marks, b,
-            center, spread, weight,
+            center, spread, weight, spans,
         )  # fmt: skip
         bounds[b] = np.inf
         for step in range(slope_steps + 1):
@@ -155,6 +201,7 @@ def bound_deep_boxes(
                 bounds[b], constants[b] = bound, constant
                 for c in range(d):
                     slopes[c, b] = weight[c]
+                _weigh_cuts(net, layers, weight, low, high, box_radius, spans, gains[:, b])
             if step == slope_steps or bounds[b] <= level:
                 break
             for c in range(d):

@@ -32,7 +32,13 @@ import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError
-from nnbo_mip.exact.bounds.compiled_relaxation import CompiledRelaxer, DeepRelaxer, load_deep_kernel, load_kernel
+from nnbo_mip.exact.bounds.compiled_relaxation import (
+    CompiledRelaxer,
+    DeepRelaxer,
+    WeighedBounds,
+    load_deep_kernel,
+    load_kernel,
+)
 from nnbo_mip.exact.bounds.planes import largest_on_domain
 from nnbo_mip.exact.bounds.relaxation import LinearBounds, Relaxer
 from nnbo_mip.exact.branching.exclusion_splitting import ExclusionSplitter
@@ -97,7 +103,7 @@ def solve(problem: Problem, options: BoxOptions, monitor: Monitor) -> SearchResu
 DEEP = 3
 """ReLU layers from which on backward bounds of hidden layers pay."""
 
-NARROW_DEEP = 0.1
+NARROW_DEEP = 1e-3
 """As `frontier.NARROW`, for deep networks, whose inputs differ more in what they matter."""
 
 
@@ -222,6 +228,9 @@ class RelaxedSearch:
         self._settle(float(bound[~open_boxes].max(initial=-np.inf)))
         lower, upper, bound = lower[:, open_boxes], upper[:, open_boxes], bound[open_boxes]
         slopes, reach = planes.slopes[:, open_boxes], planes.bound[open_boxes]
+        steep = np.abs(slopes)
+        if isinstance(planes, WeighedBounds):
+            steep = planes.gains[:, open_boxes] / np.maximum(upper - lower, 1e-300)
         corners, marks = corners[:, open_boxes], marks[:, open_boxes]
         reach = reach - planes.goal(monitor.cutoff)
         new_lower, new_upper = _shrink(lower, upper, slopes, reach)
@@ -233,21 +242,21 @@ class RelaxedSearch:
             low_rows, high_rows, feasible = domain.tighten(lower.T, upper.T)
             lower, upper = low_rows[feasible].T, high_rows[feasible].T
             slopes, bound, share = slopes[:, feasible], bound[feasible], share[feasible]
-            corners, marks = corners[:, feasible], marks[:, feasible]
+            corners, marks, steep = corners[:, feasible], marks[:, feasible], steep[:, feasible]
         again = share < WORTH_ANOTHER_BOUND
         kept = lower[:, again], upper[:, again], bound[again], marks[:, again]
-        slopes, marks = slopes[:, ~again], marks[:, ~again]
-        halved = lower[:, ~again], upper[:, ~again], slopes, bound[~again], marks
+        marks = marks[:, ~again]
+        halved = lower[:, ~again], upper[:, ~again], steep[:, ~again], bound[~again], marks
         if self.exclusion_splitter is None:
             return _joined(kept, self._split(*halved))
-        lower, upper, slopes, bound, marks = halved
-        corners = np.clip(corners[:, ~again], lower, upper)
+        lower, upper, steep, bound, marks = halved
+        slopes, corners = slopes[:, ~again], np.clip(corners[:, ~again], lower, upper)
         beside = self.exclusion_splitter.split(
             lower, upper, slopes, corners, monitor.best_x is None
         )
         rest = ~beside.replaced
         children = self._split(
-            lower[:, rest], upper[:, rest], slopes[:, rest], bound[rest], marks[:, rest]
+            lower[:, rest], upper[:, rest], steep[:, rest], bound[rest], marks[:, rest]
         )
         pieces = beside.lower, beside.upper, bound[beside.parent], marks[:, beside.parent]
         return _joined(kept, children, pieces)
@@ -256,12 +265,15 @@ class RelaxedSearch:
         self,
         lower: FloatArray,
         upper: FloatArray,
-        slopes: FloatArray,
+        steep: FloatArray,
         bound: FloatArray,
         marks: Marks,
     ) -> Boxes:
-        """Return the children of boxes and the bounds they inherit; settle what has none."""
-        split = self.splitter.split(lower, upper, np.abs(slopes))
+        """Return the children of boxes and the bounds they inherit; settle what has none.
+
+        ``steep`` (d, B) is what a unit of width of each coordinate adds to the bound.
+        """
+        split = self.splitter.split(lower, upper, steep)
         atoms = split.unsplittable
         if atoms.any():
             # Nothing is left to split: a single point, or a box as narrow as is useful. It
