@@ -218,6 +218,18 @@ class PropertyCertificate(Rebuilt):
         return "\n".join(lines)
 
 
+def read_certificate(path: str | Path) -> Certificate | PropertyCertificate:
+    """Read a certificate of either kind from a file."""
+    content = certificate_format.read(path)
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        found = None
+    if isinstance(found, dict) and found.get("format") == FORMAT:
+        return PropertyCertificate.from_json(content)
+    return Certificate.load(path)
+
+
 def violated_case(network: Network, prop: Property, x: FloatArray) -> int | None:
     """Return the case in which x and the float64 forward pass at x lie, exactly; None: in none."""
     if x.shape != (network.n_inputs,):
