@@ -107,6 +107,10 @@ NARROW_DEEP = 1e-3
 """As `frontier.NARROW`, for deep networks, whose inputs differ more in what they matter."""
 
 
+MOST_WEIGHTS = 1 << 26
+"""Weights up to which they are laid out densely for that, twice: one GiB."""
+
+
 class BoxRelaxer(Protocol):
     """What bounds the boxes of a search."""
 
@@ -321,8 +325,13 @@ class BoxSearch(RelaxedSearch):
 
 
 def is_deep(problem: Problem) -> bool:
-    """Whether hidden layers get backward bounds: nets of more than two, of the kernel's widths."""
-    return DEEP <= len(problem.network.layers) and problem.network.n_relus <= LARGEST_COMPILED
+    """Whether hidden layers get backward bounds: in nets of more than two."""
+    return len(problem.network.layers) >= DEEP and _dense_weights(problem) <= MOST_WEIGHTS
+
+
+def _dense_weights(problem: Problem) -> int:
+    network = problem.network
+    return sum(a.width * network.source_width(k) for a in network.layers for k in a.terms)
 
 
 def _choose_relaxer(problem: Problem) -> BoxRelaxer:
