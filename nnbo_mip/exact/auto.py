@@ -55,6 +55,9 @@ BOX_SECONDS, SECONDS_PER_PRODUCT = 1e-5, 1.5e-10
 BOXES_BEFORE_PROGRAM = 2_700_000
 """Boxes before a network that the phase engine does not take is tried as a program."""
 
+OPEN_SHARE = 0.2
+"""Rough share of the units whose sign is open over a box of a deep network."""
+
 CHEAP_ENUMERATION = 2e10
 """Estimated floating-point operations up to which an exact enumeration goes first."""
 
@@ -199,6 +202,9 @@ class _BoxTurns:
             if source > 0
         )
         products = 2 * (problem.dimension + 5) * weights
+        if boxes.is_deep(problem):
+            # Rows of open units go through all layers below theirs, from both sides.
+            products = OPEN_SHARE * problem.network.n_relus * weights
         self._seconds_per_box = BOX_SECONDS + SECONDS_PER_PRODUCT * products
 
     def boxes_in(self, seconds: float) -> int:
