@@ -11,6 +11,7 @@ Of a unit the likelier side goes first: where it settles the sign, the other is 
 References
 ----------
 Zhang et al. (2018), CROWN [Zhang2018].
+Wang et al. (2018), cuts of inputs by their influence [Wang2018].
 """
 
 from __future__ import annotations

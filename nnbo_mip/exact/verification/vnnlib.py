@@ -6,7 +6,7 @@ and ``or``. They are multiplied out to cases (`property.Case`).
 
 References
 ----------
-The VNN-LIB standard [VNNLIB].
+Demarchi et al. (2023), the format VNN-LIB [Demarchi2023].
 """
 
 from __future__ import annotations
