@@ -79,7 +79,9 @@ def _is_wrong(instance: Instance, stored: dict[str, Any]) -> bool:
 
 
 def _line(stored: dict[str, Any]) -> str:
-    check = f", check {stored['check']} {stored['check_seconds']:.1f} s" if "check" in stored else ""
+    check = (
+        f", check {stored['check']} {stored['check_seconds']:.1f} s" if "check" in stored else ""
+    )
     return f"{stored['key']}: {stored['verdict']} {stored['seconds']:.2f} s{check}"
 
 
@@ -96,7 +98,9 @@ def table(results: Iterable[tuple[Instance, dict[str, Any]]]) -> str:
         wrong = sum(_is_wrong(one, stored) for one, stored in group)
         seconds = [stored["seconds"] for _, stored in decided]
         cells = [name, len(group), len(group) - len(decided), wrong, len(decided) - wrong]
-        times = [f"{statistics.median(seconds):.2f}", f"{max(seconds):.1f}"] if seconds else ["", ""]
+        times = (
+            [f"{statistics.median(seconds):.2f}", f"{max(seconds):.1f}"] if seconds else ["", ""]
+        )
         confirmed = [_confirmed(decided, verdict) for verdict in ("unsat", "sat")]
         others = [_published(group, verifier) for verifier in VERIFIERS]
         lines.append([*map(str, cells), *times, *confirmed, *others])
@@ -107,7 +111,11 @@ def _confirmed(decided: list[tuple[Instance, dict[str, Any]]], verdict: str) -> 
     found = [stored for _, stored in decided if stored["verdict"] == verdict]
     checked = [stored for stored in found if "check" in stored]
     confirmed = sum(stored["check"] == "confirmed" for stored in checked)
-    return f"{confirmed} of {len(checked)}" if len(checked) == len(found) else f"{confirmed}, some not asked"
+    return (
+        f"{confirmed} of {len(checked)}"
+        if len(checked) == len(found)
+        else f"{confirmed}, some not asked"
+    )
 
 
 def _published(group: list[tuple[Instance, dict[str, Any]]], verifier: str) -> str:
@@ -123,7 +131,9 @@ def _published(group: list[tuple[Instance, dict[str, Any]]], verifier: str) -> s
 def _parser() -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(prog="python -m benchmarks.vnncomp", description=__doc__)
     result.add_argument("folder", type=Path)
-    result.add_argument("--sets", nargs="*", help="beginnings of benchmarks' names; all if left out")
+    result.add_argument(
+        "--sets", nargs="*", help="beginnings of benchmarks' names; all if left out"
+    )
     result.add_argument("--limit", type=float, default=60.0, help="CPU seconds of an instance")
     result.add_argument("--check", type=float, default=60.0, help="wall seconds of a check")
     result.add_argument("--jobs", type=int, default=1)

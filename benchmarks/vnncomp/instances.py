@@ -15,7 +15,7 @@ class Instance:
 
     Parameters
     ----------
-    benchmark, network, property : str
+    benchmark, network, specification : str
         As the collection names them.
     verdict : {"sat", "unsat"}
     limit : float
@@ -26,7 +26,7 @@ class Instance:
 
     benchmark: str
     network: str
-    property: str
+    specification: str
     verdict: str
     limit: float
     published: dict[str, str]
@@ -34,12 +34,12 @@ class Instance:
     @property
     def key(self) -> str:
         """What results are stored under."""
-        return f"{self.benchmark}/{self.network}/{self.property}"
+        return f"{self.benchmark}/{self.network}/{self.specification}"
 
     def paths(self, folder: Path) -> tuple[Path, Path]:
         """Return the files of network and property, packed or not."""
         found = []
-        for name in (self.network, self.property):
+        for name in (self.network, self.specification):
             plain = folder / self.benchmark / name
             found.append(plain if plain.exists() else plain.with_name(f"{plain.name}.gz"))
         return found[0], found[1]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.vnncomp.instances import Instance
-from nnbo_mip.core.clock import kept_by
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.clock import kept_by
 from nnbo_mip.exact.branching import boxes, phases
 from nnbo_mip.exact.property_certificate import PropertyCertificate
 from nnbo_mip.exact.verify import verify

@@ -34,9 +34,7 @@ CODES = (
 
 def verify(
     model: Annotated[Path, typer.Argument(help="A network: .onnx, .onnx.gz, .npz or .json.")],
-    property: Annotated[
-        Path, typer.Argument(help="What must not happen: .vnnlib or .vnnlib.gz.")
-    ],
+    property: Annotated[Path, typer.Argument(help="What must not happen: .vnnlib or .vnnlib.gz.")],
     method: Annotated[
         str, typer.Option(help="auto, bab, boxes, phases, mip or enumerate.")
     ] = "auto",

@@ -239,9 +239,7 @@ def violated_case(network: Network, prop: Property, x: FloatArray) -> int | None
     return next(found, None)
 
 
-def disagrees(
-    network: Network, case: Case, reduction: Reduction, rng: np.random.Generator
-) -> bool:
+def disagrees(network: Network, case: Case, reduction: Reduction, rng: np.random.Generator) -> bool:
     """Whether the network of a case scores otherwise than its rows say, at points of the box.
 
     The rows are summed here as they are written, from the outputs of the network itself.

@@ -122,7 +122,7 @@ class _Verification:
     def run(self) -> VerifyResult:
         reductions = {n: reduce_case(self.network, self.property.cases[n]) for n in self.cases}
         if len(self.cases) > 1:
-            for number, reduction in reductions.items():
+            for reduction in reductions.values():
                 x = self._attack(reduction, ATTACK_SHARE * self._remaining() / len(self.cases))
                 if x is not None and self._is_witness(x):
                     return self._result("violated", x)

@@ -41,8 +41,8 @@ def _network_from_file(path: Path, verify: bool) -> Network:
     if ending in (".npz", ".json"):
         return Network.load(path)
     raise InputError(
-        f"a network file ends in .onnx, .onnx.gz, .npz or .json; got {str(path)!r}; export the model to "
-        "ONNX, or import it in Python and call Network.save."
+        f"a network file ends in .onnx, .onnx.gz, .npz or .json; got {str(path)!r}; export the "
+        "model to ONNX, or import it in Python and call Network.save."
     )
 
 

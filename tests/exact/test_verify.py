@@ -222,10 +222,13 @@ def test_tensors_of_version_2_are_read() -> None:
 
 
 def test_cases_are_multiplied_out_and_ends_are_intersected() -> None:
-    text = HEAD + """
+    text = (
+        HEAD
+        + """
     (assert (or (and (<= X_0 1.0) (>= X_0 0.0)) (<= (* 3.0 X_0) 1.0)))
     (assert (or (<= Y_0 Y_1) (< Y_0 0.1)))
     """
+    )
     prop = parse_property(text)
     assert len(prop.cases) == 4
     assert (prop.cases[0].lower[0], prop.cases[0].upper[0]) == (0.0, 1.0)

@@ -35,9 +35,7 @@ PLANE_SHARE = 0.5
 
 
 @compiled(fastmath=FAST)
-def _largest_of_unit(
-    net, t, i, sign, lower, upper, offset, box_center, box_radius, weight
-):
+def _largest_of_unit(net, t, i, sign, lower, upper, offset, box_center, box_radius, weight):
     """Return an upper bound of ``sign * z_i`` of layer t, by a backward pass from its row."""
     first, end = net.offsets[t], net.offsets[t + 1]
     width = end - first
@@ -66,9 +64,7 @@ def _spans_of_first(net, t, i, box_radius, spans):
 
 
 @compiled(fastmath=FAST)
-def _bound_unit(
-    net, t, i, low, high, lower, upper, offset, box_center, box_radius, weight, spans
-):
+def _bound_unit(net, t, i, low, high, lower, upper, offset, box_center, box_radius, weight, spans):
     """Tighten the ends of unit i of layer t by one backward pass, or by two.
 
     ``spans`` (units, d) receives how much the unit may change along each coordinate.

@@ -174,7 +174,9 @@ class RelaxedSearch:
         lower, upper = lower[feasible].T, upper[feasible].T
         marks = np.zeros((n_marks, lower.shape[1]), dtype=np.int8)
         self.frontier = Frontier(lower, upper, np.full(lower.shape[1], np.inf), marks)
-        self.max_open = min(options.max_open, LARGEST_FRONTIER_BYTES // (16 * len(lower) + 8 + n_marks))
+        self.max_open = min(
+            options.max_open, LARGEST_FRONTIER_BYTES // (16 * len(lower) + 8 + n_marks)
+        )
         self.boxes = 0
         self.settled = -np.inf  # largest bound among boxes that need no further search
 

@@ -191,12 +191,8 @@ class BoxBounder:
     ) -> tuple[FloatArray, FloatArray]:
         """Return the ends (n, B) of a layer's pre-activations by interval arithmetic."""
         bias, signed = self._bias[position], self._signed[position]
-        low = bias + sum(
-            p @ intervals[k][0] + n @ intervals[k][1] for k, (p, n) in signed.items()
-        )
-        high = bias + sum(
-            p @ intervals[k][1] + n @ intervals[k][0] for k, (p, n) in signed.items()
-        )
+        low = bias + sum(p @ intervals[k][0] + n @ intervals[k][1] for k, (p, n) in signed.items())
+        high = bias + sum(p @ intervals[k][1] + n @ intervals[k][0] for k, (p, n) in signed.items())
         return low, high
 
     def _affine_forms(

@@ -152,7 +152,7 @@ def _rounded(row: _ExactRow, widths: list[int]) -> tuple[Affine, dict[tuple[int,
     bias = _nearest(constant)
     if math.isfinite(bias) and Fraction(bias) != constant:
         roundings[-1, 0] = abs(constant - Fraction(bias))
-    return Affine([bias], matrices), roundings
+    return Affine(np.array([bias]), matrices), roundings
 
 
 def _errors(
