@@ -40,6 +40,10 @@ if TYPE_CHECKING:
     from nnbo_mip.exact.certify import certify as certify
     from nnbo_mip.exact.certify_result import CertifyResult as CertifyResult
     from nnbo_mip.exact.check import CheckResult as CheckResult
+    from nnbo_mip.exact.property_certificate import PropertyCertificate as PropertyCertificate
+    from nnbo_mip.exact.verification.property import Property as Property
+    from nnbo_mip.exact.verify import verify as verify
+    from nnbo_mip.exact.verify_result import VerifyResult as VerifyResult
     from nnbo_mip.loop.optimize import optimize as optimize
     from nnbo_mip.loop.optimize_result import OptimizeResult as OptimizeResult
     from nnbo_mip.loop.optimizer import BayesianOptimizer as BayesianOptimizer
@@ -72,6 +76,10 @@ _HOMES = {
     "CertifyResult": "nnbo_mip.exact.certify_result",
     "Certificate": "nnbo_mip.exact.certificates.certificate",
     "CheckResult": "nnbo_mip.exact.check",
+    "verify": "nnbo_mip.exact.verify",
+    "VerifyResult": "nnbo_mip.exact.verify_result",
+    "Property": "nnbo_mip.exact.verification.property",
+    "PropertyCertificate": "nnbo_mip.exact.property_certificate",
     "maximize": "nnbo_mip.maximizers.maximize",
     "Proposal": "nnbo_mip.maximizers.base.abstract",
     "compare": "nnbo_mip.maximizers.compare",

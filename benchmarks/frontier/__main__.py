@@ -28,7 +28,7 @@ from benchmarks.frontier.beliefs import (
     problem_of,
     runs,
 )
-from nnbo_mip.core.clock import kept_by
+from nnbo_mip.core.control import kept_by
 from nnbo_mip.exact.heads.maximize_head import Ways, maximize_head
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.search.monitor import Monitor

@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 import nnbo_mip as nm
 from benchmarks.frontier.beliefs import EVALUATIONS, FAMILIES, INPUTS, ROLES, Run, keep, runs
 from nnbo_mip.loop.settings.defaults import SOME_INPUTS
-from nnbo_mip.maximizers.base.abstract import Request
-from nnbo_mip.maximizers.base.proposal import Proposal
+from nnbo_mip.maximizers.base.abstract import Proposal, Request
 from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.maximizers.heuristics.lbfgs import Lbfgs
 from nnbo_mip.scores.objective import Objective

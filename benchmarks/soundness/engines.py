@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
+from unittest.mock import patch
 
 from benchmarks.certify.measure import cpu_seconds
 from benchmarks.soundness.nets import FuzzCase
@@ -34,6 +37,10 @@ class Contestant:
         Whether the certificate is checked too; one that is refuted counts as an error.
     specialist : bool
         Whether it may refuse a case that is not of its kind.
+    backward : bool
+        Whether boxes and checks bound hidden layers backwards, which is for deep networks, always.
+    threshold : bool
+        Whether it has to decide about a threshold near the optimum, or at it.
     """
 
     name: str
@@ -42,6 +49,8 @@ class Contestant:
     mirrored: bool = False
     checked: bool = False
     specialist: bool = False
+    backward: bool = False
+    threshold: bool = False
 
     def installed(self) -> bool:
         """Whether the packages it needs are there."""
@@ -54,7 +63,8 @@ class Contestant:
         refusals = (UnsupportedError, InputError) if self.specialist else UnsupportedError
         started = cpu_seconds()
         try:
-            record = self._solve(case, gap, limit)
+            with bounded_backward() if self.backward else nullcontext():
+                record = self._solve(case, gap, limit)
         except refusals as error:
             record = Record(case.index, self.name, "unsupported", message=str(error))
         except Exception as error:
@@ -67,15 +77,17 @@ class Contestant:
 
         sign = -1.0 if self.mirrored else 1.0
         network = case.network.negated() if self.mirrored else case.network
-        result = nm.certify(
-            network,
-            case.domain,
-            direction="minimize" if self.mirrored else "maximize",
-            gap=gap,
-            time_limit=limit,
-            seed=0,
+        asked = {
+            "direction": "minimize" if self.mirrored else "maximize",
+            "gap": gap,
+            "seed": 0,
             **self.options,
-        )
+        }
+        level = None
+        if self.threshold:
+            known = nm.certify(network, case.domain, time_limit=0.25 * limit, **asked)
+            level = _near(known.value, known.bound, case.index)
+        result = nm.certify(network, case.domain, time_limit=limit, threshold=level, **asked)
         if self.checked:
             verdict = result.certificate.check(network, time_limit=limit)
             if verdict.verdict == "refuted":
@@ -91,6 +103,28 @@ class Contestant:
         )
 
 
+@contextmanager
+def bounded_backward() -> Iterator[None]:
+    """Let the box engine and its checker take every network for a deep one."""
+    from nnbo_mip.exact.branching import boxes
+    from nnbo_mip.exact.checking import recheck
+
+    def always(_: object) -> bool:
+        return True
+
+    with patch.object(boxes, "is_deep", always), patch.object(recheck, "is_deep", always):
+        yield
+
+
+def _near(value: float, bound: float, index: int) -> float | None:
+    """Return a threshold at, above or below a value; None where no point is known."""
+    if not math.isfinite(value):
+        return None
+    step = 10.0 ** -(index % 7) * max(1.0, abs(value))
+    beyond = bound if math.isfinite(bound) else value
+    return (value, beyond, value + step, value - step, 0.5 * (value + beyond))[index % 5]
+
+
 def _mip(name: str, solver: str, formulation: str, *packages: str) -> Contestant:
     options = {"method": "mip", "solver": solver, "formulation": formulation}
     return Contestant(name, options, packages)
@@ -102,6 +136,11 @@ _ALL = (
     Contestant("auto:check", {"method": "auto"}, checked=True),
     Contestant("bab", {"method": "bab"}),
     Contestant("boxes", {"method": "boxes"}),
+    Contestant("boxes:backward", {"method": "boxes"}, checked=True, backward=True),
+    Contestant("boxes:backward:threshold", {"method": "boxes"}, backward=True, threshold=True),
+    Contestant("auto:threshold", {"method": "auto"}, checked=True, threshold=True),
+    Contestant("phases:threshold", {"method": "phases"}, specialist=True, threshold=True),
+    Contestant("mip:threshold", {"method": "mip"}, mirrored=True, threshold=True),
     Contestant("phases", {"method": "phases"}, specialist=True),
     Contestant("enumerate", {"method": "enumerate"}, specialist=True),
     _mip("mip:highs", "highs", "bigm"),

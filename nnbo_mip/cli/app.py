@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from nnbo_mip.cli import certify, check, compare, demo, export, report, run, suggest
+from nnbo_mip.cli import certify, check, compare, demo, export, report, run, suggest, verify
 from nnbo_mip.cli import list as listing
 from nnbo_mip.cli.common import EXIT_CODES
 
@@ -53,6 +53,12 @@ _add(
     certify.certify,
     "model.onnx --lower -1,-2,0 --upper 1,2,0.5 --save certificate.json",
     certify.CODES,
+)
+_add(
+    "verify",
+    verify.verify,
+    "model.onnx property.vnnlib --certificate certificate.json",
+    verify.CODES,
 )
 _add("check", check.check, "certificate.json model.onnx --time-limit 120", check.CODES)
 _add("demo", demo.demo, "", demo.CODES)

@@ -31,11 +31,15 @@ if TYPE_CHECKING:
 
 CODES = (
     "Exit codes: 0 optimal; 1 the gap is open; 2 bad input; 3 no point is admissible; 4 a package "
-    "is missing or a solver failed; 130 interrupted without a result."
+    "is missing or a solver failed; 130 interrupted without a result. With --threshold: 0 no point "
+    "is beyond it; 1 undecided; 3 the point found is beyond it."
 )
 
 STATUSES = {"optimal": PROVEN, "feasible": OPEN, "heuristic": OPEN, "infeasible": REFUSED}
 """Exit code of a status."""
+
+DECISIONS = {"holds": PROVEN, "undecided": OPEN, "violated": REFUSED}
+"""Exit code of what is decided about a threshold or a property."""
 
 
 def certify(
@@ -62,6 +66,13 @@ def certify(
     gap: Annotated[
         str, typer.Option(help="Stop at gap * max(1, |value|).", metavar="NUMBER")
     ] = "1e-4",
+    threshold: Annotated[
+        str | None,
+        typer.Option(
+            help="Only decide whether any point scores above it (below, to minimize).",
+            metavar="NUMBER",
+        ),
+    ] = None,
     time_limit: Seconds = "60",
     seed: Seed = "0",
     save: Annotated[Path | None, typer.Option(help="Write the certificate to this file.")] = None,
@@ -78,6 +89,7 @@ def certify(
             parse_output,
             parse_seed,
             parse_space,
+            parse_threshold,
             parse_time_limit,
         )
         from nnbo_mip.exact.certify import certify as run
@@ -98,13 +110,15 @@ def certify(
             time_limit=parse_time_limit(time_limit),
             seed=parse_seed(seed),
             progress=progress_shown(),
+            threshold=parse_threshold(threshold),
         )
         typer.echo(json.dumps(_result_json(result)) if as_json else str(result))
         if save is not None:
             result.certificate.save(save)
             if not as_json:
                 typer.echo(f"  certificate saved to {save}")
-        raise typer.Exit(STATUSES[result.status])
+        decided = result.decided
+        raise typer.Exit(STATUSES[result.status] if decided is None else DECISIONS[decided])
 
 
 def _result_json(result: CertifyResult) -> dict[str, Any]:
@@ -121,6 +135,8 @@ def _result_json(result: CertifyResult) -> dict[str, Any]:
         "seconds": result.seconds,
         "message": result.message,
         "unverified": result.certificate.unverified,
+        "threshold": result.certificate.threshold,
+        "decided": result.decided,
         "counters": dict(result.counters),
         "certificate_digest": result.certificate.digest,
     }

@@ -52,13 +52,13 @@ def check(
     """Prove the claim of a certificate again, by other code than made it."""
     with sentences():
         from nnbo_mip.cli.inputs import parse_seed, parse_time_limit
-        from nnbo_mip.exact.certificates.certificate import Certificate
+        from nnbo_mip.exact.property_certificate import read_certificate
         from nnbo_mip.network.inputs import as_network
 
         loading_is_done()
-        claim = Certificate.load(certificate)
+        claim = read_certificate(certificate)
         result = claim.check(
-            as_network(model, verify=verify) if claim.head is None else model,
+            as_network(model, verify=verify) if getattr(claim, "head", None) is None else model,
             time_limit=parse_time_limit(time_limit),
             seed=parse_seed(seed),
             progress=progress_shown(),

@@ -31,6 +31,11 @@ def parse_gap(text: str) -> float:
     return as_gap(_real(text, "--gap"), "--gap")
 
 
+def parse_threshold(text: str | None) -> float | None:
+    """Return the number of --threshold."""
+    return None if text is None else _real(text, "--threshold")
+
+
 def parse_seed(text: str) -> int:
     """Return the whole number of --seed."""
     try:

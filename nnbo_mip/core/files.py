@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import secrets
+import zlib
 from pathlib import Path
 from typing import BinaryIO
 
@@ -48,18 +50,32 @@ def open_file(path: str | Path, what: str) -> BinaryIO:
 
 
 def read_limited(path: str | Path, max_bytes: int, what: str, remedy: str) -> bytes:
-    """Return the content of a file.
+    """Return the content of a file, unpacked where its name ends in ``.gz``.
 
     Parameters
     ----------
     path : path
     max_bytes : int
-        A larger file is refused.
+        A larger content is refused.
     what, remedy : str
         How the errors call the file, and what they advise when it is too large.
     """
     with open_file(path, what) as stream:
-        data = stream.read(max_bytes + 1)
+        if Path(path).suffix.lower() != ".gz":
+            data = stream.read(max_bytes + 1)
+        else:
+            data = _unpacked(stream, path, max_bytes + 1)
     if len(data) > max_bytes:
         raise FileFormatError(f"{path} must hold at most {max_bytes} bytes; got more; {remedy}.")
     return data
+
+
+def _unpacked(stream: BinaryIO, path: str | Path, most: int) -> bytes:
+    try:
+        with gzip.GzipFile(fileobj=stream) as unpacking:
+            return unpacking.read(most)
+    except (OSError, EOFError, zlib.error) as error:
+        raise FileFormatError(
+            f"{path} must be packed by gzip, as its name says; got other or damaged data "
+            f"({error}); pack it again, or rename it."
+        ) from error

@@ -19,6 +19,9 @@ Status: TypeAlias = Literal["optimal", "feasible", "heuristic", "infeasible", "i
 ``infeasible``: proven that no admissible point exists; ``initial``: no model chose the point;
 ``refused``: the maximizer cannot serve what was asked."""
 
+Decision: TypeAlias = Literal["holds", "violated", "undecided"]
+"""Whether no point is beyond a threshold: proven, contradicted by a point, or neither."""
+
 SMALLEST_UNIT = 1e-4
 """Scores that cannot be negative count as this large at least, when a gap is a share of them; where
 nobody scores at all, the tolerances of a solver are what is left."""
@@ -29,6 +32,14 @@ LOGARITHM_ROUNDING = 1e-12
 
 LARGEST_GAP = 1e6
 """Largest gap that may be asked for: a bound that far above a value says nothing."""
+
+
+def decide(direction: Direction, value: float, bound: float, threshold: float) -> Decision:
+    """Say what a value and a bound decide about "no point scores beyond the threshold"."""
+    sign = 1.0 if direction == "maximize" else -1.0
+    if sign * value > sign * threshold:
+        return "violated"
+    return "holds" if sign * bound <= sign * threshold else "undecided"
 
 
 class Measure(StrEnum):

@@ -209,6 +209,8 @@ def _take(
         return monitor.too_large(ENGINE)
     climb(problem, monitor, seed=options.seed)
     counters: Counter[str] = Counter()
+    if monitor.exceeded:
+        return _answer(monitor, counters)
     complete: set[str] = set()
     courses: dict[str, Course] = {}
     for turns in rounds:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.checks import (
     as_direction,
     as_gap,
+    as_real,
     as_seed,
     as_time_limit,
     check_choice,
@@ -49,6 +51,7 @@ def certify(
     time_limit: float = 60.0,
     seed: int = 0,
     progress: ProgressOption = None,
+    threshold: float | None = None,
 ) -> CertifyResult:
     """Find the maximum (or minimum) of a network over a space and prove it.
 
@@ -82,6 +85,10 @@ def certify(
     progress : callable, bool or "live", optional
         A callable receives a `Progress` a few times a second, in the user's direction. True
         or "live" shows a line on standard error.
+    threshold : float, optional
+        Decide whether any admissible point scores above it (below it, under ``minimize``),
+        rather than look for the maximum: the search ends with the first such point, or with
+        the proof that there is none, and the result's `decided` says which. `gap` ends nothing.
 
     Returns
     -------
@@ -98,6 +105,8 @@ def certify(
     >>> result = certify(tent, [(1.0, 7.0)])
     >>> result.status, round(result.value, 3), result.x.round(3).tolist()
     ('optimal', 1.5, [3.0])
+    >>> certify(tent, [(1.0, 7.0)], threshold=2.0).decided
+    'holds'
     """
     request = _Request(network, space, output, direction)
     method = check_choice("method", method, METHODS)
@@ -106,8 +115,10 @@ def certify(
     options = EngineOptions(seed=as_seed(seed), solver=solver, formulation=formulation)
     limit, wanted_gap = as_time_limit(time_limit), as_gap(gap)
     _check_formulation(formulation)
+    threshold = _as_threshold(threshold)
+    level = None if threshold is None else request.sign * threshold
     with reporting(progress, request.sign) as callback:
-        monitor = Monitor(request.problem, wanted_gap, limit, callback)
+        monitor = Monitor(request.problem, wanted_gap, limit, callback, threshold=level)
         with interruptible(monitor.interrupt):
             result, complaint = run(method, request.problem, options, monitor)
     return _assemble(request, options.seed, monitor, monitor.settled(result), complaint)
@@ -150,6 +161,17 @@ class _Request:
         if x is None:
             return None
         return x.copy() if isinstance(self.space, Domain) else self.space.from_numeric(x)
+
+
+def _as_threshold(given: object) -> float | None:
+    if given is None:
+        return None
+    threshold = as_real(given, "threshold")
+    if math.isinf(threshold):
+        raise InputError(
+            f"threshold must be finite; got {given!r}; leave it out to ask for the maximum itself."
+        )
+    return threshold
 
 
 def _check_formulation(formulation: str) -> None:
@@ -196,6 +218,7 @@ def _assemble(
         seconds=seconds,
         counters=found.counters,
         unverified=request.network.unverified or None,
+        threshold=None if monitor.threshold is None else request.user_value(monitor.threshold),
     )
     return CertifyResult(
         x=request.user_point(found.x),
@@ -209,6 +232,8 @@ def _assemble(
 def _message(request: _Request, monitor: Monitor, result: SearchResult, complaint: str) -> str:
     if result.status == "infeasible":
         sentence = why_empty(request.space, request.domain)
+    elif monitor.threshold is not None and monitor.settles(result.bound):
+        sentence = "the threshold is decided, and the search ended there."
     elif result.status == "optimal":
         relative = " times |value|" if result.gap > monitor.gap else ""
         sentence = f"value and bound agree within the gap of {monitor.gap:g}{relative}."

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nnbo_mip.core.terms import Direction
+from nnbo_mip.core.terms import Decision, Direction
 from nnbo_mip.exact.certificates.certificate import Certificate
 from nnbo_mip.exact.search.result import HasResult, SearchResult
 
@@ -47,13 +47,22 @@ class CertifyResult(HasResult):
         """Who proved the bound."""
         return self.proof.way
 
+    @property
+    def decided(self) -> Decision | None:
+        """Whether no admissible point is beyond the threshold; None where none was given.
+
+        ``holds`` is proven, ``violated`` shown by `x`; else it is ``undecided``.
+        """
+        return self.certificate.decided
+
     def __str__(self) -> str:
         warning = self.certificate.unverified
         return f"{self._answer()}\n  warning {warning}" if warning else self._answer()
 
     def _answer(self) -> str:
         if self.status == "infeasible":
-            return f"infeasible: {self.message}\n  proved  {self._proof()}"
+            decided = f"\n  decided {self.decided}: no point is admissible" if self.decided else ""
+            return f"infeasible: {self.message}\n  proved  {self._proof()}{decided}"
         word, relation = ("maximum", "<=") if self.direction == "maximize" else ("minimum", ">=")
         lines = [f"{word} {_number(self.value)} at x = {_point(self.x)}"]
         if self.status == "heuristic":
@@ -64,6 +73,8 @@ class CertifyResult(HasResult):
             )
             lines.append(f"  proved  {self._proof()}")
         lines.append(f"  status  {self.status}: {self.message}")
+        if self.decided is not None:
+            lines.append(f"  decided {self.decided}: {self.certificate.decision}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:

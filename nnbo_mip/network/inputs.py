@@ -36,13 +36,13 @@ def _network_from_file(path: Path, verify: bool) -> Network:
         got = f"the folder {str(path)!r}" if path.is_dir() else repr(str(path))
         raise InputError(f"the network must be a file that exists; got {got}; check the path.")
     ending = path.suffix.lower()
-    if ending == ".onnx":
+    if ending == ".onnx" or path.name.lower().endswith(".onnx.gz"):
         return Network.from_onnx(path, verify=verify)
     if ending in (".npz", ".json"):
         return Network.load(path)
     raise InputError(
-        f"a network file ends in .onnx, .npz or .json; got {str(path)!r}; export the model to "
-        "ONNX, or import it in Python and call Network.save."
+        f"a network file ends in .onnx, .onnx.gz, .npz or .json; got {str(path)!r}; export the "
+        "model to ONNX, or import it in Python and call Network.save."
     )
 
 

@@ -49,7 +49,7 @@ def test_frontier_loses_no_box_and_never_understates_the_bound():
     while len(frontier):
         assert frontier.largest_bound() == bounds[np.setdiff1d(np.arange(total), seen)].max()
         frontier.discard(-np.inf)
-        lower, upper, popped = frontier.pop(50_000, depth_first=len(seen) % 2 == 1)
+        lower, upper, popped, _ = frontier.pop(50_000, depth_first=len(seen) % 2 == 1)
         assert (upper == lower + 0.5).all()
         assert (popped == bounds[lower[0].astype(int)]).all()
         seen.extend(lower[0].astype(int))
@@ -64,7 +64,7 @@ def test_the_box_with_the_largest_bound_never_waits():
         frontier.push(part[None, :], part[None, :], part)
     for _ in range(30):
         largest = frontier.largest_bound()
-        _, _, popped = frontier.pop(10_000, depth_first=False)
+        _, _, popped, _ = frontier.pop(10_000, depth_first=False)
         assert popped.max() == largest
         frontier.push(popped[None, ::2], popped[None, ::2], 0.5 * popped[::2])
 

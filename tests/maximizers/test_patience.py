@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from nnbo_mip.maximizers.base.abstract import Proposal
 
 import nnbo_mip as nm
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.loop.settings.defaults import PATIENCE, PATIENCE_FOR_FEW_INPUTS
+from nnbo_mip.maximizers.base.abstract import Proposal
 from nnbo_mip.maximizers.exact import Auto
 from nnbo_mip.surrogates.gp.gp import GaussianProcess, GpBelief
 

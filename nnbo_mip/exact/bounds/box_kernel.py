@@ -40,7 +40,7 @@ def _dot(left, right):
 
 
 @compiled(fastmath=FAST)
-def _bound_by_intervals(net, t, low, high, center, spread):
+def bound_by_intervals(net, t, low, high, center, spread):
     """Write center and spread of layer t's pre-activations by interval arithmetic."""
     first, end = net.offsets[t], net.offsets[t + 1]
     width = end - first
@@ -117,7 +117,7 @@ def _intersect_with_forms(first, end, d, box_center, box_radius, middle, half, l
 
 
 @compiled(fastmath=FAST)
-def _draw_lines(low, high, lower, upper, offset):
+def draw_lines(low, high, lower, upper, offset):
     """Write the CROWN lines of a layer's ReLUs; all arguments are slices of the layer."""
     for i in range(len(low)):
         bottom, top = low[i], high[i]
@@ -249,7 +249,7 @@ def bound_layers(
     d = len(box_center)
     for t in range(1, layers + 1):
         first, end = net.offsets[t], net.offsets[t + 1]
-        _bound_by_intervals(net, t, low, high, center, spread)
+        bound_by_intervals(net, t, low, high, center, spread)
         for i in range(end - first):
             low[first + i] = center[i] - spread[i]
             high[first + i] = center[i] + spread[i]
@@ -260,7 +260,7 @@ def bound_layers(
         for i in range(first, end):
             low[i] -= net.errors[i]
             high[i] += net.errors[i]
-        _draw_lines(
+        draw_lines(
             low[first:end], high[first:end], lower[first:end], upper[first:end],
             offset[first:end],
         )  # fmt: skip

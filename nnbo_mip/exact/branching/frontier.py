@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,11 @@ from nnbo_mip.space.domain import Domain
 WORKING_SIZE = 1 << 16
 """Boxes at work; beyond it the less promising half is put aside."""
 
-_Block = tuple[FloatArray, FloatArray, FloatArray]
+Marks: TypeAlias = npt.NDArray[np.int8]
+"""What a search keeps of each box beside its ends and bound, (k, n); for most, k = 0."""
+
+Boxes: TypeAlias = tuple[FloatArray, FloatArray, FloatArray, Marks]
+"""Ends (d, n) twice, bounds (n,), marks (k, n)."""
 
 
 class Frontier:
@@ -30,11 +35,15 @@ class Frontier:
     ----------
     lower, upper : (d, n) arrays
     bound : (n,) array
+    marks : (k, n) int8 array, optional
     """
 
-    def __init__(self, lower: FloatArray, upper: FloatArray, bound: FloatArray) -> None:
+    def __init__(
+        self, lower: FloatArray, upper: FloatArray, bound: FloatArray, marks: Marks | None = None
+    ) -> None:
         self._lower, self._upper, self._bound = lower, upper, bound
-        self._waiting: list[_Block] = []
+        self._marks = _no_marks(bound) if marks is None else marks
+        self._waiting: list[Boxes] = []
         self._waiting_bounds: list[float] = []
 
     def __len__(self) -> int:
@@ -53,7 +62,7 @@ class Frontier:
         self._keep(keep)
         return dropped
 
-    def pop(self, count: int, depth_first: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def pop(self, count: int, depth_first: bool) -> Boxes:
         """Remove and return boxes: those of the largest bounds, or the newest at work."""
         if not depth_first and self._waiting:
             block = int(np.argmax(self._waiting_bounds))
@@ -64,15 +73,19 @@ class Frontier:
             taken[-count:] = True
         else:
             taken[np.argpartition(-self._bound, count)[:count]] = True
-        popped = (self._lower[:, taken], self._upper[:, taken], self._bound[taken])
+        popped = self._chosen(taken)
         self._keep(~taken)
         return popped
 
-    def push(self, lower: FloatArray, upper: FloatArray, bound: FloatArray) -> None:
+    def push(
+        self, lower: FloatArray, upper: FloatArray, bound: FloatArray, marks: Marks | None = None
+    ) -> None:
         """Add boxes."""
         self._lower = np.concatenate([self._lower, lower], axis=1)
         self._upper = np.concatenate([self._upper, upper], axis=1)
         self._bound = np.concatenate([self._bound, bound])
+        added = _no_marks(bound) if marks is None else marks
+        self._marks = np.concatenate([self._marks, added], axis=1)
         if len(self._bound) > WORKING_SIZE:
             self._put_aside()
 
@@ -81,7 +94,7 @@ class Frontier:
         half = len(self._bound) // 2
         order = np.argpartition(-self._bound, half)
         low = np.sort(order[half:])
-        self._waiting.append((self._lower[:, low], self._upper[:, low], self._bound[low]))
+        self._waiting.append(self._chosen(low))
         self._waiting_bounds.append(float(self._bound[low].max()))
         keep = np.ones(len(self._bound), dtype=bool)
         keep[low] = False
@@ -94,8 +107,15 @@ class Frontier:
 
     def _keep(self, chosen: npt.NDArray[np.bool_]) -> None:
         if not chosen.all():
-            self._lower, self._upper = self._lower[:, chosen], self._upper[:, chosen]
-            self._bound = self._bound[chosen]
+            self._lower, self._upper, self._bound, self._marks = self._chosen(chosen)
+
+    def _chosen(self, index: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> Boxes:
+        lower, upper = self._lower[:, index], self._upper[:, index]
+        return lower, upper, self._bound[index], self._marks[:, index]
+
+
+def _no_marks(bound: FloatArray) -> Marks:
+    return np.zeros((0, len(bound)), dtype=np.int8)
 
 
 NARROW = 0.45
@@ -131,10 +151,14 @@ class Splitter:
     domain : Domain
     unit : (d,) array, optional
         In which widths are compared; those of the domain without it.
+    narrow : float
+        Share of the widest coordinate below which another one is not split.
     """
 
-    def __init__(self, domain: Domain, unit: FloatArray | None = None) -> None:
-        self.grids = domain.grids
+    def __init__(
+        self, domain: Domain, unit: FloatArray | None = None, narrow: float = NARROW
+    ) -> None:
+        self.grids, self._narrow = domain.grids, narrow
         widths = domain.upper - domain.lower
         self._scale = np.where(widths > 0.0, widths, 1.0)[:, None]
         self._unit = self._scale if unit is None else unit[:, None]
@@ -153,7 +177,7 @@ class Splitter:
         share = width / self._unit
         splittable = np.where(self._real, width / self._scale > SMALLEST_WIDTH, width > 0.0)
         share = np.where(splittable, share, 0.0)
-        wide = splittable & (share >= NARROW * share.max(axis=0))
+        wide = splittable & (share >= self._narrow * share.max(axis=0))
         # Shares break ties where the weights vanish.
         score = np.where(wide, weights * width, -1.0)
         flat = score.max(axis=0) <= 0.0

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from nnbo_mip.core.errors import FileFormatError
 from nnbo_mip.core.rebuilt import Rebuilt
-from nnbo_mip.core.terms import Direction, Kind, Output, Status
+from nnbo_mip.core.terms import Decision, Direction, Kind, Output, Status, decide
 from nnbo_mip.exact.certificates import format as certificate_format
 from nnbo_mip.exact.search.result import Proof
 
@@ -89,6 +89,8 @@ class Certificate(Rebuilt):
         certificates of earlier releases.
     unverified : str or None
         What is said of a network that was imported without comparison; see `Network`.
+    threshold : float or None
+        What the search had to decide, and ended at: whether any point scores beyond it.
     digest : str
         SHA-256 of everything above; computed when left out.
 
@@ -125,6 +127,7 @@ class Certificate(Rebuilt):
     posterior: Mapping[str, Any] | None = None
     version: int = certificate_format.VERSION
     unverified: str | None = None
+    threshold: float | None = None
     digest: str = ""
 
     def __post_init__(self) -> None:
@@ -239,6 +242,8 @@ class Certificate(Rebuilt):
             f"  proof   {self.prover}, nnbo_mip {self.nnbo_mip_version}, {self.seconds:.2f} s",
             f"  network {self.network_fingerprint[:16]}…, space {self.space_fingerprint[:16]}…",
         ]
+        if self.decided is not None:
+            lines.append(f"  decided {self.decided}: {self.decision}")
         if self.unverified:
             lines.append(f"  warning {self.unverified}")
         return "\n".join(lines)
@@ -253,6 +258,26 @@ class Certificate(Rebuilt):
             return f"{found}; nothing is claimed about other points."
         beyond = "above" if self.direction == "maximize" else "below"
         return f"no admissible point scores {beyond} {self.bound!r}; {found}."
+
+    @property
+    def decided(self) -> Decision | None:
+        """What value and bound decide about the threshold; None where there is none."""
+        if self.threshold is None:
+            return None
+        return decide(self.direction, self.value, self.bound, self.threshold)
+
+    @property
+    def decision(self) -> str:
+        """What is decided about the threshold, in words; empty where there is none."""
+        if self.threshold is None:
+            return ""
+        beyond = "above" if self.direction == "maximize" else "below"
+        return {
+            "holds": f"no admissible point scores {beyond} {self.threshold!r}",
+            "violated": f"the point found scores {beyond} {self.threshold!r}",
+            "undecided": f"no point that scores {beyond} {self.threshold!r} was found, "
+            "nor was it proven that there is none",
+        }[decide(self.direction, self.value, self.bound, self.threshold)]
 
     @property
     def head_text(self) -> str:

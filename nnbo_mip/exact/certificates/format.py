@@ -35,7 +35,7 @@ MAX_SPACE_NESTING = 16
 REMEDY = "use a file that certify saved"
 
 DIRECTIONS = ("maximize", "minimize")
-OPTIONAL = ("head", "posterior", "unverified")
+OPTIONAL = ("head", "posterior", "unverified", "threshold")
 """Fields that are written where they hold something."""
 
 KEYS = {"posterior": "readout"}
@@ -264,5 +264,6 @@ DECODERS: dict[str, Callable[[Any, str], Any]] = {
     "head": _mapping(_of_head),
     "posterior": _mapping(_scalars_in_groups),
     "unverified": _text,
+    "threshold": _finite,
     "digest": _digest,
 }

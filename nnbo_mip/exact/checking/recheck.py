@@ -23,8 +23,18 @@ import numpy.typing as npt
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.dyadic import ExactNetwork
 from nnbo_mip.exact.checking.recheck_bounds import BoxBounder, LinearBounds
+from nnbo_mip.exact.checking.recheck_deep import DeepBounder, is_deep
 from nnbo_mip.exact.checking.recheck_leaf import Leaf, leaf_is_below, leaf_is_empty
-from nnbo_mip.exact.checking.sweep import Boxes, Recheck, Sweep, Watch, halves, ignore, joined
+from nnbo_mip.exact.checking.sweep import (
+    NARROW,
+    Boxes,
+    Recheck,
+    Sweep,
+    Watch,
+    halves,
+    ignore,
+    joined,
+)
 from nnbo_mip.exact.search.problem import Problem
 
 FLOATS_PER_BATCH = 1 << 19
@@ -35,6 +45,9 @@ NEARLY = 1e-7
 """Boxes that miss the level by less than this share of it, or by rounding, are enumerated."""
 
 TIE_BREAK = 1e-3
+NARROW_DEEP = 1e-3
+"""As `sweep.NARROW`, for deep networks, whose inputs differ more in what they matter."""
+
 CORNERS_CHECKED = 8
 
 
@@ -57,9 +70,12 @@ class _Recheck(Sweep):
     def __init__(self, problem: Problem, level: float) -> None:
         domain = problem.domain
         self.problem, self.level = problem, level
-        self.bounder = BoxBounder(problem.network, domain.lower, domain.upper)
+        deep = is_deep(problem.network)
+        bounder = DeepBounder if deep else BoxBounder
+        self.bounder = bounder(problem.network, domain.lower, domain.upper)
         batch = FLOATS_PER_BATCH // self.bounder.floats_per_box
-        super().__init__(domain, int(np.clip(batch, 8, 2048)), TIE_BREAK)
+        narrow = NARROW_DEEP if deep else NARROW
+        super().__init__(domain, int(np.clip(batch, 8, 2048)), TIE_BREAK, narrow)
 
     def _step(self, boxes: Boxes) -> Boxes | Recheck:
         planes = self.bounder.planes(boxes.lower, boxes.upper)
@@ -135,7 +151,7 @@ class _Recheck(Sweep):
     ) -> Boxes:
         """Cut off what is below the level, then cut across the steepest wide coordinate."""
         lower, upper = _cut_off(boxes, planes, self.level)
-        chosen = self.steepest(boxes, np.abs(planes.slopes) * self.unit, splittable)
+        chosen = self.steepest(boxes, planes.steepness * self.unit, splittable)
         columns = np.arange(len(boxes))
         ends = boxes.lower[chosen, columns], boxes.upper[chosen, columns]
         return halves(lower, upper, boxes.share, chosen, *self.rows.cut(*ends, chosen))

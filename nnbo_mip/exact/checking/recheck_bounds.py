@@ -55,6 +55,8 @@ class LinearBounds:
         Contains every rounding error.
     largest : (B,) array
         Largest value of the plane on its box, rounded up.
+    steepness : (d, B) array
+        What a cut promises for each unit of width, coordinate by coordinate; proves nothing.
     active, unstable : lists of (n_l, B) bool arrays
         ReLUs proven to pass their input; ReLUs that may do either. The rest gives zero.
     """
@@ -62,6 +64,7 @@ class LinearBounds:
     slopes: FloatArray
     constant: FloatArray
     largest: FloatArray
+    steepness: FloatArray
     active: list[npt.NDArray[np.bool_]]
     unstable: list[npt.NDArray[np.bool_]]
 
@@ -71,6 +74,7 @@ class LinearBounds:
             self.slopes[:, mask],
             self.constant[mask],
             self.largest[mask],
+            self.steepness[:, mask],
             [part[:, mask] for part in self.active],
             [part[:, mask] for part in self.unstable],
         )
@@ -128,9 +132,20 @@ class BoxBounder:
             slopes,
             constant + self.output_error,
             largest,
+            self._steepness(slopes, ends, lines, adjoints, upper - lower),
             [low >= 0.0 for low, _ in ends],
             [(low < 0.0) & (high > 0.0) for low, high in ends],
         )
+
+    def _steepness(
+        self,
+        slopes: FloatArray,
+        ends: list[tuple[FloatArray, FloatArray]],
+        lines: list[_Lines],
+        adjoints: list[FloatArray],
+        width: FloatArray,
+    ) -> FloatArray:
+        return np.abs(slopes)
 
     def _largest(
         self, slopes: FloatArray, constant: FloatArray, lower: FloatArray, upper: FloatArray
@@ -155,16 +170,10 @@ class BoxBounder:
         intervals = [(lower, upper)]
         forms: list[tuple[FloatArray, FloatArray]] = []  # (n, d + 1, B): low and high
         ends, lines = [], []
-        for position, signed in enumerate(self._signed):
+        for position in range(self.depth):
             low_form, high_form = self._affine_forms(position, forms, lower.shape[1])
             low, high = _smallest(low_form, middle, radius), -_smallest(-high_form, middle, radius)
-            bias = self._bias[position]
-            plain_low = bias + sum(
-                p @ intervals[k][0] + n @ intervals[k][1] for k, (p, n) in signed.items()
-            )
-            plain_high = bias + sum(
-                p @ intervals[k][1] + n @ intervals[k][0] for k, (p, n) in signed.items()
-            )
+            plain_low, plain_high = self._plain_ends(position, intervals)
             low = np.maximum(low, plain_low) - self._errors[position]
             high = np.minimum(high, plain_high) + self._errors[position]
             line = _relu_lines(low, high)
@@ -176,6 +185,15 @@ class BoxBounder:
             ends.append((low, high))
             lines.append(line)
         return ends, lines
+
+    def _plain_ends(
+        self, position: int, intervals: list[tuple[FloatArray, FloatArray]]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the ends (n, B) of a layer's pre-activations by interval arithmetic."""
+        bias, signed = self._bias[position], self._signed[position]
+        low = bias + sum(p @ intervals[k][0] + n @ intervals[k][1] for k, (p, n) in signed.items())
+        high = bias + sum(p @ intervals[k][1] + n @ intervals[k][0] for k, (p, n) in signed.items())
+        return low, high
 
     def _affine_forms(
         self, position: int, forms: list[tuple[FloatArray, FloatArray]], boxes: int

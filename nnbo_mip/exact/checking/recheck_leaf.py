@@ -27,6 +27,9 @@ from nnbo_mip.exact.checking.dyadic import Dyadic, ExactNetwork
 
 BoolArray = npt.NDArray[np.bool_]
 
+LARGEST_RATIO = 1e15
+"""Of a constant to the slopes in the programs for multipliers, which any numbers may solve."""
+
 ELASTIC_COST = 1e4
 """Price of violating a condition in the linear program, in units of the objective; a
 pattern that does not occur in the box is thereby bounded far below."""
@@ -171,7 +174,9 @@ def _candidates(output: Dyadic, conditions: list[Dyadic], leaf: Leaf) -> Iterato
         return
     scale = np.abs(target).max(initial=0.0) or 1.0
     slopes = np.array([forms[i][0] / sizes[i] for i in chosen])
-    constants = np.array([forms[i][1] / sizes[i] for i in chosen])
+    with np.errstate(over="ignore"):  # slopes may be subnormal
+        ratios = np.array([forms[i][1] / sizes[i] for i in chosen])
+    constants = np.clip(ratios, -LARGEST_RATIO, LARGEST_RATIO)
     for relief in RELIEFS:
         multipliers = nothing.copy()
         prices = _prices(target / scale, slopes, constants + relief)

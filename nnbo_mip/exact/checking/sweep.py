@@ -95,11 +95,15 @@ class Sweep(abc.ABC):
         Boxes looked at together.
     tie_break : float
         Share of the largest steepness that is added to that of every coordinate.
+    narrow : float
+        Share of the widest coordinate below which another one is not halved.
     """
 
-    def __init__(self, domain: Domain, batch: int, tie_break: float) -> None:
+    def __init__(
+        self, domain: Domain, batch: int, tie_break: float, narrow: float = NARROW
+    ) -> None:
         self.domain, self.batch, self.rows = domain, batch, Rows(domain)
-        self.tie_break = tie_break
+        self.tie_break, self.narrow = tie_break, narrow
         widths = domain.upper - domain.lower
         self.unit = np.where(widths > 0.0, widths, 1.0)[:, None]
         self.metric = self.unit  # widths that count alike when boxes are halved
@@ -195,7 +199,7 @@ class Sweep(abc.ABC):
         splittable : (d, n) bool array
         """
         share = np.where(splittable, (boxes.upper - boxes.lower) / self.metric, 0.0)
-        wide = splittable & (share >= NARROW * share.max(axis=0, initial=0.0))
+        wide = splittable & (share >= self.narrow * share.max(axis=0, initial=0.0))
         steep = steep + self.tie_break * steep.max(axis=0, initial=0.0) + np.finfo(float).tiny
         return np.asarray(np.where(wide, share * steep, -1.0).argmax(axis=0))
 

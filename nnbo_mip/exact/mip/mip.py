@@ -269,7 +269,9 @@ class _MipSearch:
         return Verdict(None, f"{backend.name} calls the problem infeasible, but not its domain")
 
     def _target_gap(self) -> float:
-        value = self.monitor.best_value
+        value, threshold = self.monitor.best_value, self.monitor.threshold
+        if threshold is not None:
+            return max(threshold - value, 0.0) if math.isfinite(value) else 0.0
         return self.monitor.gap * max(1.0, abs(value) if math.isfinite(value) else 1.0)
 
     # -- one solve --------------------------------------------------------------------
@@ -316,6 +318,8 @@ class _MipSearch:
     # -- the answer -------------------------------------------------------------------
 
     def _closes(self, bound: float) -> bool:
+        if self.monitor.threshold is not None:
+            return self.monitor.settles(bound)
         return Measure.NATURAL.closes(self.monitor.best_value, bound, self.monitor.gap)
 
     def _result(self, bound: float, kind: Kind, author: Backend | None) -> SearchResult:

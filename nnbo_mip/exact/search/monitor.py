@@ -38,6 +38,9 @@ class Monitor:
         Receives a `Progress` at most every `REPORT_INTERVAL` seconds.
     patience : float
         Work that closing the gap may be foreseen to need (`course`); infinity never gives up.
+    threshold : float, optional
+        Asks whether any point scores above it, instead of for the maximum: the search is over
+        with the first value above it, or once no region has a bound above it.
     """
 
     def __init__(
@@ -47,9 +50,11 @@ class Monitor:
         time_limit: float = math.inf,
         callback: ProgressCallback | None = None,
         patience: float = math.inf,
+        threshold: float | None = None,
     ) -> None:
         self.problem = problem
         self.gap = gap
+        self.threshold = threshold
         self.best_x: FloatArray | None = None
         self.best_value = -math.inf
         self.bound = math.inf
@@ -90,6 +95,8 @@ class Monitor:
     @property
     def cutoff(self) -> float:
         """Regions that are proven not to exceed this level need no further search."""
+        if self.threshold is not None:
+            return max(self.threshold, self.best_value)
         return self.problem.measure.cutoff(self.best_value, self.gap)
 
     # -- bound ------------------------------------------------------------------------
@@ -100,8 +107,14 @@ class Monitor:
             self.bound, self.bound_kind, self.bound_proof = bound, kind, proof
 
     def closed(self) -> bool:
-        """Whether the gap between the best value and the best bound is closed."""
-        return self._closes(self.bound)
+        """Whether the best value and the best bound answer what was asked."""
+        return self.settles(self.bound)
+
+    def settles(self, bound: float) -> bool:
+        """Whether a bound closes the gap; where there is a threshold, whether that is decided."""
+        if self.threshold is None:
+            return self._closes(bound)
+        return self.exceeded or bound <= self.threshold
 
     def _closes(self, bound: float) -> bool:
         return self.problem.measure.closes(self.best_value, bound, self.gap)
@@ -149,9 +162,14 @@ class Monitor:
         """Whether `interrupt` was called."""
         return self._interrupted.is_set()
 
+    @property
+    def exceeded(self) -> bool:
+        """Whether an admissible point above the threshold was found."""
+        return self.threshold is not None and self.best_value > self.threshold
+
     def is_hurried(self) -> bool:
-        """Whether time is up or somebody asked to stop."""
-        return self.interrupted or now() >= self._deadline
+        """Whether time is up, the threshold exceeded, or somebody asked to stop."""
+        return self.interrupted or self.exceeded or now() >= self._deadline
 
     def should_stop(self) -> bool:
         """Whether time is up, somebody asked to stop, or there is no hope."""
@@ -278,7 +296,7 @@ class Monitor:
             gap=gap,
             proof=proof,
             counters={**counters, "evaluations": self.evaluations},
-            time_limited=stopped,
+            time_limited=stopped and not self.exceeded,
             message=message,
         )
 

@@ -104,7 +104,7 @@ class SphereSearch:
             if stopped or left <= 0:
                 break
             popped = frontier.pop(min(self.batch, left), depth_first=len(frontier) > self.max_open)
-            frontier.push(*self._expand(*popped))
+            frontier.push(*self._expand(*popped[:3]))
             if monitor.wants_report():
                 monitor.report(ENGINE, self.bound, boxes=self.boxes, open=len(frontier))
         counters = {"boxes": self.boxes - before}

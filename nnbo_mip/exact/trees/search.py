@@ -99,7 +99,7 @@ class TreeSearch:
             if stopped or left <= 0 or monitor.is_hopeless:
                 break
             deep = len(frontier) > self.options.max_open
-            first, last, inherited = frontier.pop(min(BATCH, left), depth_first=deep)
+            first, last, inherited, _ = frontier.pop(min(BATCH, left), depth_first=deep)
             a, b, bound = self._expanded(_whole(first), _whole(last), inherited)
             frontier.push(_floats(a), _floats(b), bound)
             monitor.spend(len(inherited) * self.seconds_per_box, self.bound)

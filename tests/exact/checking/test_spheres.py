@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from nnbo_mip.maximizers.base.abstract import Proposal
 
 import nnbo_mip as nm
 from nnbo_mip.core.errors import FileFormatError
@@ -16,6 +15,7 @@ from nnbo_mip.exact.certificates.certificate import Certificate
 from nnbo_mip.exact.checking.heads.sphere import SphereRecheck
 from nnbo_mip.exact.checking.heads.sphere_forms import Forms
 from nnbo_mip.exact.checking.heads.sphere_score import sphere_score
+from nnbo_mip.maximizers.base.abstract import Proposal
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.space.domain import Domain

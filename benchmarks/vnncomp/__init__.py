@@ -1,0 +1,1 @@
+"""Public verification instances: what is decided, and whether rightly."""
