@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from nnbo_mip.loop.optimize_result import OptimizeResult as OptimizeResult
     from nnbo_mip.loop.optimizer import BayesianOptimizer as BayesianOptimizer
     from nnbo_mip.loop.record.observation import Observation as Observation
+    from nnbo_mip.loop import stopping as stopping
     from nnbo_mip.loop.record.suggestion import Suggestion as Suggestion
     from nnbo_mip.maximizers.base.proposal import Proposal as Proposal
     from nnbo_mip.maximizers.compare import compare as compare
@@ -97,14 +98,20 @@ _HOMES = {
 }
 
 # Rooms that are public as they are: `nm.surrogates.create`, …
-_ROOMS = ("acquisitions", "maximizers", "network", "problems", "scores", "surrogates")
+_ROOMS = {
+    **{
+        name: f"nnbo_mip.{name}"
+        for name in ("acquisitions", "maximizers", "network", "problems", "scores", "surrogates")
+    },
+    "stopping": "nnbo_mip.loop.stopping",
+}
 
 __all__ = [*_HOMES, *_ROOMS]
 
 
 def __getattr__(name: str) -> Any:
     if name in _ROOMS:
-        return import_module(f"nnbo_mip.{name}")
+        return import_module(_ROOMS[name])
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)

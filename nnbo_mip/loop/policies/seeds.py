@@ -23,6 +23,7 @@ class Purpose(IntEnum):
     EMBED = 7
     REGION = 8
     NOISE = 9
+    STOP = 10
 
 
 def seed_for(run: int, step: int, purpose: Purpose) -> int:

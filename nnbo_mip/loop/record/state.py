@@ -93,6 +93,8 @@ class State(Rebuilt):
     owners : mapping of str to str
         Keys of the workers that are at what is pending, by key of the ask; nobody is named where
         `ask` was called by hand.
+    stop : mapping or None
+        What a stop rule said last, as `events.stopped` has it; None where none ended the run.
     """
 
     space: Space
@@ -107,6 +109,7 @@ class State(Rebuilt):
     places: Mapping[str, FloatArray] = field(default_factory=dict)
     images: Mapping[str, FloatArray] = field(default_factory=dict)
     owners: Mapping[str, str] = field(default_factory=dict)
+    stop: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         for name in ("suggestions", "places", "images", "owners"):
@@ -163,6 +166,7 @@ class _Draft:
         self._initial = state.initial
         self._steps = state.steps
         self._c = state.c
+        self._stop = state.stop
 
     def add(self, event: Event) -> None:
         try:
@@ -171,6 +175,7 @@ class _Draft:
                 "tell": self._tell,
                 "forget": self._forget,
                 "claim": self._claim,
+                "stop": self._stopped,
             }[event.kind](event)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise FileFormatError(
@@ -193,6 +198,7 @@ class _Draft:
             self._places,
             self._images,
             {key: worker for key, worker in self._owners.items() if key in self._pending},
+            self._stop,
         )
 
     def _ask(self, event: Event) -> None:
@@ -236,6 +242,10 @@ class _Draft:
 
     def _forget(self, event: Event) -> None:
         self._pending.pop(event.content["ask"], None)
+
+    def _stopped(self, event: Event) -> None:
+        content = event.content
+        self._stop = {name: content[name] for name in ("verdict", "rule", "told")}
 
     def _claim(self, event: Event) -> None:
         self._owners[event.content["ask"]] = event.content["worker"]

@@ -1,0 +1,121 @@
+"""The model of a run as it stands: what it learned from all that was told, pending points apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from nnbo_mip.acquisitions.base.abstract import Acquisition
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.loop.judging.calibration import calibration
+from nnbo_mip.loop.policies.seeds import Purpose, seed_for
+from nnbo_mip.loop.record.observation import Observation
+from nnbo_mip.loop.settings.settings import Settings
+from nnbo_mip.loop.step.learning import as_models_see, learned, seeded
+from nnbo_mip.loop.step.training_set import TrainingSet
+from nnbo_mip.maximizers.base.proposal import Proposal
+from nnbo_mip.maximizers.base.target import Target
+from nnbo_mip.maximizers.exact import ASCENTS
+from nnbo_mip.maximizers.maximize import maximize
+from nnbo_mip.maximizers.base.abstract import Request
+from nnbo_mip.surrogates.base.abstract import Belief
+
+STARTS = 16
+"""Known points from which a search may begin."""
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A belief about the function, and the values that it is of.
+
+    Parameters
+    ----------
+    settings : Settings
+    sample : TrainingSet
+        As models see it.
+    observations : int
+        That were told.
+    """
+
+    settings: Settings
+    sample: TrainingSet
+    observations: int
+
+    @staticmethod
+    def of(settings: Settings, observations: tuple[Observation, ...]) -> Model | None:
+        """Return that of all that was told; None without a value. It learns when it is asked."""
+        dimension = settings.search.model().dimension
+        raw = TrainingSet.of(observations, dimension, settings.sign)
+        if not raw.can_be_fitted:
+            return None
+        seed = seed_for(settings.seed, len(observations), Purpose.NOISE)
+        sample = as_models_see(raw, settings, seed).fitted(settings.most_fitted)
+        return Model(settings, sample, len(observations))
+
+    @cached_property
+    def belief(self) -> Belief:
+        """What was learned."""
+        return self._learned(self.sample.X, self.sample.y, self.sample.noise)
+
+    def calibration(self) -> float:
+        """Return by what the model's deviations are too small."""
+        return calibration(self.belief, self.sample, self._learned)
+
+    def climbed(self, acquisition: Acquisition, belief: Belief) -> Proposal | None:
+        """Return the best point that ascents find, without a proof; None where there are none."""
+        sample = self.sample
+        scorer = acquisition.scorer(belief, sample.X, sample.y, sample.deviations)
+        target = Target(scorer, self.settings.search.model())
+        if ASCENTS.why_not(target):
+            return None
+        starts = sample.best(STARTS)
+        request = Request(
+            time_limit=self.settings.time_limit,
+            seed=self._seed,
+            starts=starts[target.domain.admissible(starts)],
+        )
+        return ASCENTS.maximize(target, request)
+
+    def proven(
+        self, acquisition: Acquisition, belief: Belief, gap: float, start: FloatArray | None
+    ) -> Proposal:
+        """Return the largest score over all points, with its proof."""
+        settings, sample = self.settings, self.sample
+        starts = sample.best(STARTS)
+        return maximize(
+            belief,
+            acquisition,
+            settings.search.model(),
+            maximizer=settings.maximizer.fresh() if settings.maximizer.abilities.proves else "auto",
+            X=sample.X,
+            y=sample.y,
+            noise=sample.deviations,
+            gap=gap,
+            time_limit=settings.time_limit,
+            seed=self._seed,
+            starts=starts if start is None else np.vstack([starts, start]),
+        )
+
+    @property
+    def about(self) -> str:
+        """Over what proofs are."""
+        embedded = self.settings.embedded
+        if embedded is None:
+            return "the space"
+        return f"an embedding of {embedded.model().dimension} coordinates"
+
+    @property
+    def _seed(self) -> int:
+        return seed_for(self.settings.seed, self.observations, Purpose.STOP)
+
+
+    def _learned(self, X: FloatArray, y: FloatArray, noise: FloatArray | None) -> Belief:
+        """Fit the surrogate of the run, its options in the units of the sample."""
+        settings, sample = self.settings, self.sample
+        seed = seed_for(settings.seed, self.observations, Purpose.BELIEVE)
+        surrogate = seeded(settings.surrogate, seed).converted(
+            lambda value: sample.value_inward(value, settings.sign)
+        )
+        return learned(surrogate, X, y, noise)
