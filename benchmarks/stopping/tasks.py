@@ -59,8 +59,8 @@ TASKS = (
     Task("branin 2", "branin", 60),
     Task("camelback 2", "camelback", 60),
     Task("hartmann3 3", "hartmann3", 80),
-    Task("levy 4", "levy:d=4", 100),
-    Task("styblinski_tang 5", "styblinski_tang:d=5", 120),
+    Task("levy 4", "levy:dimension=4", 100),
+    Task("styblinski_tang 5", "styblinski_tang:dimension=5", 120),
     Task("branin 2, noisy", "branin", 60, noisy=True),
     Task("hartmann3 3, noisy", "hartmann3", 80, noisy=True),
 )
@@ -71,7 +71,10 @@ PILOTS = (
     Task("mccormick 2", "mccormick", 60),
     Task("goldstein_price 2", "goldstein_price", 60),
     Task("three_hump_camel 2", "three_hump_camel", 60),
-    Task("rosenbrock 3", "rosenbrock:d=3", 80),
+    Task("rosenbrock 3", "rosenbrock:dimension=3", 80),
+    Task("michalewicz 2", "michalewicz:dimension=2", 60),
+    Task("griewank 2", "griewank:dimension=2", 60),
+    Task("ackley 3", "ackley:dimension=3", 80),
     Task("mccormick 2, noisy", "mccormick", 60, noisy=True),
 )
 """By which the width of the band was chosen."""

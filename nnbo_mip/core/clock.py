@@ -5,6 +5,14 @@
 >>> with kept_by(time.process_time):
 ...     now() <= time.process_time()
 True
+
+A clock may also count work, so that limits end a search at the same place on any machine:
+
+>>> from nnbo_mip.core.clock import WorkClock
+>>> with kept_by(WorkClock()):
+...     first, second = now(), now()
+>>> second - first == WorkClock.LOOK
+True
 """
 
 from __future__ import annotations
@@ -38,3 +46,23 @@ def kept_by(clock: Callable[[], float]) -> Iterator[None]:
         yield
     finally:
         _CLOCK.reset(token)
+
+
+class WorkClock:
+    """A clock that moves when it is looked at, which a search does between two pieces of work.
+
+    A piece is a batch of boxes, of points, or of linear programs; their number is the same whenever
+    the same search is made, so that a limit ends it at the same place. A solver that is given what
+    is left of the time keeps that by wall time all the same.
+    """
+
+    LOOK = 2.0**-7
+    """Seconds by which a look moves it: about as long as a piece of work takes."""
+
+    def __init__(self) -> None:
+        self._looks = 0
+
+    def __call__(self) -> float:
+        """Return seconds of work."""
+        self._looks += 1
+        return self._looks * self.LOOK
