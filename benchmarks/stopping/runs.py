@@ -18,7 +18,7 @@ from benchmarks.stopping.tasks import Task
 from nnbo_mip.acquisitions.base.schedules import Confidence
 from nnbo_mip.acquisitions.ucb import UpperConfidenceBound
 from nnbo_mip.core.clock import kept_by
-from nnbo_mip.loop.judging.model import Model
+from nnbo_mip.loop.judging.model import LONGEST, Model
 from nnbo_mip.loop.judging.regret import regret_bound
 from nnbo_mip.loop.optimizer import BayesianOptimizer
 from nnbo_mip.loop.policies.seeds import Purpose, seed_for
@@ -41,9 +41,12 @@ class Band:
     Parameters
     ----------
     nu : float
+    longest : float
+        Of the length-scales of a careful model.
     """
 
     nu: float = 0.2
+    longest: float = LONGEST
 
 
 def run(task: Task, seed: int, band: Band, time_limit: float) -> dict[str, Any]:
@@ -51,7 +54,7 @@ def run(task: Task, seed: int, band: Band, time_limit: float) -> dict[str, Any]:
     began = time.process_time()
     problem, tolerance = task.problem(), task.tolerance()
     rng = np.random.default_rng([seed, 7])
-    deviation = tolerance if task.noisy else 0.0
+    deviation = 0.5 * tolerance if task.noisy else 0.0
     stops: dict[str, dict[str, Any]] = {}
     trace: list[dict[str, float]] = []
     with kept_by(time.process_time):
@@ -61,7 +64,7 @@ def run(task: Task, seed: int, band: Band, time_limit: float) -> dict[str, Any]:
         for number in range(1, task.budget + 1):
             asked = optimizer.ask()
             value = problem.truth(asked.x)[0] + deviation * rng.standard_normal()
-            optimizer.tell(asked, float(value))
+            optimizer.tell(asked, float(value), noise=deviation or None)
             if number < optimizer.starts:
                 continue
             row = _judged(optimizer, tolerance, band, seed, stops)
@@ -79,6 +82,7 @@ def run(task: Task, seed: int, band: Band, time_limit: float) -> dict[str, Any]:
         "task": task.label,
         "seed": seed,
         "nu": band.nu,
+        "longest": band.longest,
         "tolerance": tolerance,
         "budget": task.budget,
         "stops": stops,
@@ -93,8 +97,10 @@ def _judged(
     optimizer: BayesianOptimizer, tolerance: float, band: Band, seed: int, stops: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the regret bounds of the rules that did not stop yet."""
-    model = Model.of(optimizer.settings, optimizer.history)
+    settings, told = optimizer.settings, optimizer.history
+    model, plain = Model.of(settings, told, True, band.longest), Model.of(settings, told)
     assert model is not None
+    assert plain is not None
     row: dict[str, Any] = dict.fromkeys(NAMES, math.nan)
     if "certified" not in stops:
         proven = regret_bound(model, DELTA, band.nu, True, enough=tolerance)
@@ -105,9 +111,9 @@ def _judged(
         if proven.regret <= tolerance and proven.proposal is not None:
             row["check"] = proven.proposal.check(time_limit=CHECK_SECONDS).verdict
     if "sampled" not in stops:
-        row["sampled"] = _sampled(model, band, seed, calibrate=True)
+        row["sampled"] = _sampled(model, band, seed)
     if "uncalibrated" not in stops:
-        proven = regret_bound(model, DELTA, band.nu, False, enough=tolerance)
+        proven = regret_bound(plain, DELTA, band.nu, False, enough=tolerance)
         row["uncalibrated"] = max(proven.regret, proven.reached_regret)
     return {name: _number(value) for name, value in row.items()}
 
@@ -116,11 +122,11 @@ def _number(value: Any) -> Any:
     return 1e300 if isinstance(value, float) and math.isinf(value) else value
 
 
-def _sampled(model: Model, band: Band, seed: int, calibrate: bool) -> float:
+def _sampled(model: Model, band: Band, seed: int) -> float:
     """Return the regret bound of a sample; the lower end is that of the proven one."""
     sample, settings = model.sample, model.settings
     beta = Confidence(DELTA, band.nu).value(model.observations - 1, sample.X.shape[1])
-    belief = model.belief.scaled(model.calibration() if calibrate else 1.0)
+    belief = model.belief.scaled(model.calibration())
     rng = np.random.default_rng(seed_for(seed, model.observations, Purpose.EXTRA))
     points = np.vstack([settings.search.model().sample(SAMPLES, rng), sample.X])
     highest = float(UpperConfidenceBound(beta).score(belief, points).max())

@@ -30,7 +30,7 @@ class Task:
     budget : int
         Evaluations of a run that nothing stops.
     noisy : bool
-        Whether values have a noise whose deviation is the tolerance; nobody is told it.
+        Whether values have a noise, which is told: its deviation is half of the tolerance.
     """
 
     label: str

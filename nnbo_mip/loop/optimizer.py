@@ -365,7 +365,8 @@ class BayesianOptimizer:
                 f"a regret bound needs a belief that offers {', '.join(sorted(needed))}; that of "
                 f"{self._settings.surrogate.name} does not; take 'gp', 'nomu' or 'brvfl'."
             )
-        found = self._standing(self._ledger.state).regret_bound(delta, nu, calibrate)
+        standing = replace(self._standing(self._ledger.state), is_begun=True)
+        found = standing.regret_bound(delta, nu, calibrate)
         if found is None:
             raise InputError(
                 "a regret bound needs a value that a model can learn from; got none yet; tell one."
@@ -394,6 +395,7 @@ class BayesianOptimizer:
             best=state.best(self._settings.sign),
             step=step,
             seconds=before + time.time() - began,
+            is_begun=self._asking.is_begun(state),
         )
 
     def _began_here(self) -> tuple[float, float]:

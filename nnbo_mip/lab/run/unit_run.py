@@ -72,13 +72,17 @@ def _asked_and_told(
             method.tell(x, y)
         told.append((math.inf if math.isnan(y) else task.sign * y, x))
         reported = None
-        if number + 1 in unit.reports:
+        with spent:
+            is_over = number + 1 >= unit.n_starts and method.stops()
+        if number + 1 in unit.reports or (is_over and unit.reports):
             named = method.report()
             best = min(told, key=lambda one: one[0])[1]
             reported = measure.truth(best if named is None else named)
         row = (y, truth, seconds, point_out(x), reported)
         for name, value in zip(names, row, strict=True):
             observed[name].append(value)
+        if is_over:
+            break
     return observed, steps
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,10 +20,15 @@ from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.maximizers.exact import ASCENTS
 from nnbo_mip.maximizers.maximize import maximize
 from nnbo_mip.maximizers.base.abstract import Request
-from nnbo_mip.surrogates.base.abstract import Belief
+from nnbo_mip.surrogates.base.abstract import Belief, Surrogate
+from nnbo_mip.surrogates.gp.gp import GaussianProcess
 
 STARTS = 16
 """Known points from which a search may begin."""
+
+
+LONGEST = 1.0
+"""Largest length-scale of a careful model, half of a side; chosen on the pilots of the benchmark."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +38,8 @@ class Model:
     Parameters
     ----------
     settings : Settings
+    surrogate : Surrogate
+        What learns.
     sample : TrainingSet
         As models see it.
     observations : int
@@ -40,19 +47,43 @@ class Model:
     """
 
     settings: Settings
+    surrogate: Surrogate
     sample: TrainingSet
     observations: int
 
     @staticmethod
-    def of(settings: Settings, observations: tuple[Observation, ...]) -> Model | None:
-        """Return that of all that was told; None without a value. It learns when it is asked."""
+    def of(
+        settings: Settings,
+        observations: tuple[Observation, ...],
+        careful: bool = False,
+        longest: float = LONGEST,
+    ) -> Model | None:
+        """Return that of all that was told; None without a value. It learns when it is asked.
+
+        Parameters
+        ----------
+        settings : Settings
+        observations : tuple of Observation
+        careful : bool
+            Whether it is one that is to say what cannot be, rather than where to look: values are
+            exact unless a noise was told, and a Gaussian process has no length-scale above
+            `longest`. What a model takes for noise, or for a coordinate without influence, may be
+            a function of which it has seen too little.
+        longest : float
+            In model coordinates, where the space is 2 wide.
+        """
         dimension = settings.search.model().dimension
         raw = TrainingSet.of(observations, dimension, settings.sign)
         if not raw.can_be_fitted:
             return None
         seed = seed_for(settings.seed, len(observations), Purpose.NOISE)
-        sample = as_models_see(raw, settings, seed).fitted(settings.most_fitted)
-        return Model(settings, sample, len(observations))
+        surrogate = settings.surrogate
+        if careful:
+            sample = raw.warped(settings.warp, in_unit=not settings.speaks_of_y)
+            surrogate = with_short_scales(surrogate, longest)
+        else:
+            sample = as_models_see(raw, settings, seed)
+        return Model(settings, surrogate, sample.fitted(settings.most_fitted), len(observations))
 
     @cached_property
     def belief(self) -> Belief:
@@ -115,7 +146,26 @@ class Model:
         """Fit the surrogate of the run, its options in the units of the sample."""
         settings, sample = self.settings, self.sample
         seed = seed_for(settings.seed, self.observations, Purpose.BELIEVE)
-        surrogate = seeded(settings.surrogate, seed).converted(
+        surrogate = seeded(self.surrogate, seed).converted(
             lambda value: sample.value_inward(value, settings.sign)
         )
         return learned(surrogate, X, y, noise)
+
+
+def with_short_scales(surrogate: Surrogate, longest: float) -> Surrogate:
+    """Return a Gaussian process whose length-scales are searched up to a longest one.
+
+    Other families are returned as they are, and processes whose length-scales are given.
+    """
+    if not isinstance(surrogate, GaussianProcess) or surrogate.standardize_inputs:
+        return surrogate
+    bounds, start = surrogate.length_scale_bounds, surrogate.length_scale
+    if isinstance(bounds, str) or bounds[1] <= longest:
+        return surrogate
+    least = min(bounds[0], longest)
+    shorter = (
+        tuple(min(one, longest) for one in start)
+        if isinstance(start, tuple)
+        else min(start, longest)
+    )
+    return replace(surrogate, length_scale_bounds=(least, longest), length_scale=shorter)

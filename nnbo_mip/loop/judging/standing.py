@@ -31,6 +31,8 @@ class RunStanding:
         What a model chose with all of that and nothing else pending; None where there is no such.
     seconds : float
         Wall seconds of the run.
+    is_begun : bool
+        Whether the initial points were evaluated: before, a model knows too little to end a run.
     """
 
     settings: Settings
@@ -38,6 +40,7 @@ class RunStanding:
     best: Observation | None
     step: Suggestion | None
     seconds: float
+    is_begun: bool = True
 
     @property
     def direction(self) -> Direction:
@@ -67,19 +70,25 @@ class RunStanding:
 
     @cached_property
     def model(self) -> Model | None:
-        """What was learned of all that was told."""
-        return Model.of(self.settings, self.observations)
+        """What steps learn of all that was told; None before the initial points are known."""
+        return Model.of(self.settings, self.observations) if self.is_begun else None
+
+    @cached_property
+    def careful(self) -> Model | None:
+        """What is learned by one who is to say what cannot be; None as before."""
+        return Model.of(self.settings, self.observations, True) if self.is_begun else None
 
     def regret_bound(
         self, delta: float, nu: float, calibrate: bool, enough: float | None = None
     ) -> RegretBound | None:
-        """Return between what the optimum lies; None before there are values."""
-        if self.model is None:
+        """Return between what the optimum lies; None before there is a model."""
+        model = self.careful if calibrate else self.model
+        if model is None:
             return None
-        return regret_bound(self.model, delta, nu, calibrate, enough)
+        return regret_bound(model, delta, nu, calibrate, enough)
 
     def improvement_bound(self, enough: float | None = None) -> ImprovementBound | None:
-        """Return what no point's expected improvement exceeds; None before there are values."""
+        """Return what no point's expected improvement exceeds; None before there is a model."""
         if self.model is None:
             return None
         if self.step is not None and is_own(self.settings, self.step):

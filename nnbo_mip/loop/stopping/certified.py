@@ -20,7 +20,7 @@ from nnbo_mip.core.checks import check_flag, check_number
 from nnbo_mip.core.outward import text_above
 from nnbo_mip.loop.stopping.rule import Standing, StopRule, Verdict
 
-NOTHING_YET = "no value has been told that a model could learn from"
+NOTHING_YET = "a model is asked when the initial points have values"
 
 
 @dataclass(frozen=True)

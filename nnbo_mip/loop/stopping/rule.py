@@ -96,7 +96,7 @@ class Standing(Protocol):
     def regret_bound(
         self, delta: float, nu: float, calibrate: bool, enough: float | None = None
     ) -> RegretBound | None:
-        """Return between what the optimum lies; None before there are values.
+        """Return between what the optimum lies; None before there is a model.
 
         Parameters
         ----------
@@ -107,7 +107,7 @@ class Standing(Protocol):
         """
 
     def improvement_bound(self, enough: float | None = None) -> ImprovementBound | None:
-        """Return what no point's expected improvement exceeds; None before there are values."""
+        """Return what no point's expected improvement exceeds; None before there is a model."""
 
 
 class StopRule(abc.ABC):
