@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     from nnbo_mip.exact.certify import certify as certify
     from nnbo_mip.exact.certify_result import CertifyResult as CertifyResult
     from nnbo_mip.exact.check import CheckResult as CheckResult
+    from nnbo_mip.loop import stopping as stopping
     from nnbo_mip.loop.optimize import optimize as optimize
     from nnbo_mip.loop.optimize_result import OptimizeResult as OptimizeResult
     from nnbo_mip.loop.optimizer import BayesianOptimizer as BayesianOptimizer
     from nnbo_mip.loop.record.observation import Observation as Observation
-    from nnbo_mip.loop import stopping as stopping
     from nnbo_mip.loop.record.suggestion import Suggestion as Suggestion
     from nnbo_mip.maximizers.base.proposal import Proposal as Proposal
     from nnbo_mip.maximizers.compare import compare as compare

@@ -1,4 +1,4 @@
-"""When does a run stop that proves its regret bound, and when one that samples it?
+"""When a run stops that proves its regret bound, and when one that samples it.
 
     python -m benchmarks.stopping [--pilots] [--tasks T …] [--seeds 10] [--first 0] [--nu 0.2]
         [--longest 1] [--seconds 2] [--store stopping.jsonl] [--report]

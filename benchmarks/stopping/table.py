@@ -17,8 +17,8 @@ SAID = {"certified": "proven", "sampled": "2048 points", "uncalibrated": "proven
 def report(tasks: Sequence[Task], runs: Sequence[Run]) -> str:
     """Return a row a task and rule, and the totals."""
     lines = [
-        "| function | bound | stopped | evaluations, median | of a budget of | regret / tolerance at "
-        "the stop, median (worst) | premature |",
+        "| function | bound | stopped | evaluations, median | of a budget of | regret / tolerance "
+        "at the stop, median (worst) | premature |",
         "|---|---|---|---|---|---|---|",
     ]
     for task in tasks:
@@ -39,7 +39,9 @@ def _row(label: str, name: str, runs: Sequence[Run]) -> str:
     """Return the row of a rule; a run that it did not stop has its whole budget."""
     stops = [run["stops"].get(name) for run in runs]
     stopped = [stop for stop in stops if stop is not None]
-    spent = [run["budget"] if stop is None else stop["n"] for run, stop in zip(runs, stops, strict=True)]
+    spent = [
+        run["budget"] if stop is None else stop["n"] for run, stop in zip(runs, stops, strict=True)
+    ]
     shares = [count / run["budget"] for count, run in zip(spent, runs, strict=True)]
     relative = [
         stop["regret"] / run["tolerance"]
@@ -49,7 +51,7 @@ def _row(label: str, name: str, runs: Sequence[Run]) -> str:
     premature = sum(one > 1.0 for one in relative)
     budgets = {run["budget"] for run in runs}
     budget = f"{budgets.pop()}" if len(budgets) == 1 else "their own"
-    middle = "–" if not relative else f"{median(relative):.2g} ({max(relative):.2g})"
+    middle = "none" if not relative else f"{median(relative):.2g} ({max(relative):.2g})"
     count = f"{median(spent):g}" if budget != "their own" else f"{100 * median(shares):.0f} %"
     return (
         f"| {label} | {SAID[name]} | {len(stopped)} of {len(runs)} | {count} | {budget} | {middle} "

@@ -51,7 +51,7 @@ class Task:
         points = domain.lower + (domain.upper - domain.lower) * rng.random(
             (POINTS, domain.dimension)
         )
-        return SHARE * float(np.abs(problem.function(points) - problem.optimum).mean())
+        return SHARE * float(np.asarray(problem.regret(points)).mean())
 
 
 TASKS = (

@@ -66,7 +66,8 @@ def optimize(
         of their deviations, and whether points outside of the space are refused or dropped.
     journal : path, optional
         A file that keeps the run. If it holds one already, that is continued until it has `n_evals`
-        evaluations. Its settings must be the same but for `n_evals`, maximizer, gap, time_limit and stop.
+        evaluations. Its settings must be the same but for `n_evals`, maximizer, gap, time_limit
+        and stop.
         Several processes may be at work on it at once, and make `n_evals` evaluations together.
     pending : {"again", "keep"}
         What becomes of points that somebody asked for by `ask`, and never told: they are evaluated

@@ -69,10 +69,10 @@ def run(
                     if asked == "exhausted":
                         ended = EXHAUSTED
                     elif asked is not None:
-                        if any(part.reads_asked for part in rule.parts):
-                            if verdict := _stopped(optimizer, display):
-                                optimizer.forget(asked)
-                                break
+                        reads = any(part.reads_asked for part in rule.parts)
+                        if reads and (verdict := _stopped(optimizer, display)):
+                            optimizer.forget(asked)
+                            break
                         made += 1
                         ended = _one(optimizer, asked, f, callback, display, on_error)
         except KeyboardInterrupt:

@@ -65,14 +65,14 @@ def keep(
 
 
 def in_pieces(name: str, text: str) -> dict[str, str]:
-    """Return a text as attributes ``name:0``, ``name:1``, …"""
+    """Return a text as the attributes ``name:0``, ``name:1`` and so on."""
     starts = range(0, max(len(text), 1), LONGEST)
     return {f"{name}:{k}": text[start : start + LONGEST] for k, start in enumerate(starts)}
 
 
 def whole(attributes: Mapping[str, Any], name: str) -> Any:
     """Return what `in_pieces` cut, read as JSON; None where there is none."""
-    pieces = []
+    pieces: list[str] = []
     while (key := f"{name}:{len(pieces)}") in attributes:
         pieces.append(attributes[key])
     return json.loads("".join(pieces)) if pieces else None

@@ -117,9 +117,10 @@ def check_single_objective(study: Study) -> None:
 def _params(trial: FrozenTrial) -> Mapping[str, Any]:
     """Return the parameters of a trial, also those that a running one did not ask for yet."""
     chosen: dict[str, Any] | None = whole(trial.system_attrs, PARAMS)
+    known: dict[str, Any] = dict(trial.params)
     if chosen is None or trial.state.is_finished():
-        return trial.params
-    return {**chosen, **trial.params}
+        return known
+    return {**chosen, **known}
 
 
 def _suggestion(trial: FrozenTrial, point: Mapping[str, Any]) -> Suggestion:
@@ -147,8 +148,7 @@ def _violations(trials: Sequence[FrozenTrial]) -> dict[int, float]:
                 f"no {missing[0]!r}; set it by trial.set_constraint, or fail the trial."
             )
     largest = {
-        name: max(min(constraints[name], 1e300) for constraints in given.values())
-        for name in named
+        name: max(min(constraints[name], 1e300) for constraints in given.values()) for name in named
     }
     return {
         number: sum(

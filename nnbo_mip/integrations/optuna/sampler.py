@@ -8,12 +8,12 @@ Akiba et al. (2019), Optuna [Akiba2019].
 from __future__ import annotations
 
 import secrets
+import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-import time
 from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler, RandomSampler
 from optuna.search_space import IntersectionSearchSpace
@@ -178,10 +178,9 @@ class CertifiedSampler(BaseSampler):
         if name in self._warned or given.single():
             return
         trials = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
-        before = next(
-            (one.distributions[name] for one in reversed(trials) if name in one.distributions), None
-        )
-        if before is not None and before != given:
+        others = (one.distributions.get(name, given) for one in reversed(trials))
+        before = next((other for other in others if other != given), None)
+        if before is not None:
             self._warned.add(name)
             warnings.warn(
                 f"a parameter must keep its bounds to be chosen by a model; {name!r} was {before} "

@@ -2,7 +2,7 @@
 
     float, log                a real dimension, with a logarithm
     float with a step         a real dimension of a grid
-    int, step, log            an integer dimension, all its values in a table where it is logarithmic
+    int, step, log            an integer dimension, its values in a table where it is logarithmic
     categorical               a categorical dimension of the choices' numbers: they may be anything
 
 Logarithmic integers of more values than a table may have are real, and rounded.

@@ -56,11 +56,7 @@ def searched(model: Model, enough: float | None) -> ImprovementBound:
     """Return the bound of a search of its own; where more than `enough` is found, no proof."""
     acquisition, exponent = Ei(), model.sample.exponent
     found = model.climbed(acquisition, model.belief)
-    if (
-        found is None
-        or enough is None
-        or _in_units(found.value, found.head, exponent) <= enough
-    ):
+    if found is None or enough is None or _in_units(found.value, found.head, exponent) <= enough:
         found = model.proven(acquisition, model.belief, GAP, None if found is None else found.x)
     is_proven, certificate = found.kind != "none", found.certificate
     return ImprovementBound(

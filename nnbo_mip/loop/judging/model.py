@@ -15,11 +15,11 @@ from nnbo_mip.loop.record.observation import Observation
 from nnbo_mip.loop.settings.settings import Settings
 from nnbo_mip.loop.step.learning import as_models_see, learned, seeded
 from nnbo_mip.loop.step.training_set import TrainingSet
+from nnbo_mip.maximizers.base.abstract import Request
 from nnbo_mip.maximizers.base.proposal import Proposal
 from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.maximizers.exact import ASCENTS
 from nnbo_mip.maximizers.maximize import maximize
-from nnbo_mip.maximizers.base.abstract import Request
 from nnbo_mip.surrogates.base.abstract import Belief, Surrogate
 from nnbo_mip.surrogates.gp.gp import GaussianProcess
 
@@ -28,7 +28,8 @@ STARTS = 16
 
 
 LONGEST = 1.0
-"""Largest length-scale of a careful model, half of a side; chosen on the pilots of the benchmark."""
+"""Largest length-scale of a careful model, half of a side: by the pilots of `benchmarks.stopping`.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +141,6 @@ class Model:
     @property
     def _seed(self) -> int:
         return seed_for(self.settings.seed, self.observations, Purpose.STOP)
-
 
     def _learned(self, X: FloatArray, y: FloatArray, noise: FloatArray | None) -> Belief:
         """Fit the surrogate of the run, its options in the units of the sample."""

@@ -291,10 +291,12 @@ class Settings(Rebuilt):
         """Refuse one that the surrogate cannot serve; `remedy` is what to choose instead."""
         missing = acquisition.needs - self.surrogate.capabilities
         if missing:
-            asked = "" if remedy != "stop rule" else "the stop rule takes a bound of "
+            name = acquisition.name
+            if remedy == "stop rule":
+                name = f"the stop rule takes a bound of {name}, which"
             raise UnsupportedError(
-                f"{asked}{acquisition.name}{', which' if asked else ''} needs a belief that offers {', '.join(sorted(missing))}; that "
-                f"of {self.surrogate.name} offers "
+                f"{name} needs a belief that offers {', '.join(sorted(missing))}; that of "
+                f"{self.surrogate.name} offers "
                 f"{', '.join(sorted(self.surrogate.capabilities))}; choose another surrogate or "
                 f"{remedy}."
             )

@@ -28,7 +28,8 @@ class AnyOf(StopRule):
         """Make the rules."""
         from nnbo_mip.loop.stopping.catalogue import registry
 
-        if isinstance(self.rules, str) or not isinstance(self.rules, Sequence) or not self.rules:
+        given: object = self.rules
+        if isinstance(given, str) or not isinstance(given, Sequence) or not given:
             raise InputError(
                 f"the rules of 'any' must be a list of stop rules; got {self.rules!r:.60}; write "
                 '["target:value=0", "budget:evaluations=50"], or "target:…|budget:…".'

@@ -84,12 +84,13 @@ class RegretBound:
     def __str__(self) -> str:
         if not math.isfinite(self.regret):
             return (
-                f"the optimum lies between {self.lower:.6g} and {self.upper:.6g}: nothing was "
-                f"proven; some point of {self.about} may be better by {self.reached_regret:.3g}"
+                f"nothing was proven: some point of {self.about} may be better by "
+                f"{self.reached_regret:.3g}"
             )
+        low, high = -float(text_above(-self.lower, 6)), text_above(self.upper, 6)
         return (
-            f"the optimum lies between {self.lower:.6g} and {self.upper:.6g} where the function "
-            f"is within {self.band}: regret at most {text_above(self.regret, 3)}, proven over {self.about}"
+            f"the optimum lies between {low:.6g} and {high} where the function is within "
+            f"{self.band}: regret at most {text_above(self.regret, 3)}, proven over {self.about}"
         )
 
 

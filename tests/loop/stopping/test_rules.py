@@ -11,8 +11,8 @@ import pytest
 import nnbo_mip as nm
 from nnbo_mip.core.registry_entries import entries
 from nnbo_mip.loop.settings.settings import Settings
-from nnbo_mip.loop.stopping.catalogue import registry, stop_of
 from nnbo_mip.loop.stopping import ImprovementBound, RegretBound, Verdict
+from nnbo_mip.loop.stopping.catalogue import registry, stop_of
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,9 @@ def test_regret_is_compared_with_what_was_proven() -> None:
 
 
 def test_a_regret_is_shown_rounded_up() -> None:
-    assert "at most 0.401" in said("regret:tolerance=1", Stands(regret=a_bound(1.40001, 1.3))).reason
+    assert (
+        "at most 0.401" in said("regret:tolerance=1", Stands(regret=a_bound(1.40001, 1.3))).reason
+    )
 
 
 def test_little_improvement_is_compared_with_what_was_proven() -> None:
@@ -165,13 +167,17 @@ def test_every_rule_is_documented_and_none_is_named_like_a_part() -> None:
 
 @pytest.mark.parametrize("stop", ["regret:tolerance=1", "ei:tolerance=1|budget:evaluations=3"])
 def test_a_rule_that_the_model_cannot_serve_is_refused_before_anything(stop: str) -> None:
-    with pytest.raises(nm.UnsupportedError, match=r"the stop rule takes a bound of (ucb|ei), which"):
+    with pytest.raises(
+        nm.UnsupportedError, match=r"the stop rule takes a bound of (ucb|ei), which"
+    ):
         Settings.planned([(0.0, 1.0)], "tpe", stop=stop)
 
 
 def test_a_rule_of_which_nothing_is_proven_is_refused_before_anything() -> None:
     surrogate = {"name": "gp", "groups": [[0], [1]]}
-    with pytest.raises(nm.UnsupportedError, match="takes a proven bound of ucb; a Gaussian process"):
+    with pytest.raises(
+        nm.UnsupportedError, match="takes a proven bound of ucb; a Gaussian process"
+    ):
         nm.BayesianOptimizer(
             [(0.0, 1.0)] * 2, surrogate, maximizer="lbfgs", stop="regret:tolerance=1"
         )
