@@ -146,9 +146,8 @@ class KernelUnits(Units):
         none = np.sqrt(2.0 * (1.0 - self.profile.value(squared)) + 64.0 * UNIT_ROUNDOFF)
         if self.is_smooth:
             none = np.minimum(none, np.sqrt(self.second_moment * squared))
-        with np.errstate(
-            invalid="ignore"
-        ):  # moments may be infinite, and nothing changes in a point
+        # Of a kernel that is not smooth they are infinite; at a point nothing changes all the same.
+        with np.errstate(invalid="ignore"):
             one = np.where(squared > 0.0, 0.5 * np.sqrt(fourth) * squared, 0.0)
             two = np.where(squared > 0.0, np.sqrt(sixth) / 6.0 * squared**1.5, 0.0)
         return none * (1.0 + 1e-12), one * (1.0 + 1e-12), two * (1.0 + 1e-12)

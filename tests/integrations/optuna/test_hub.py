@@ -45,7 +45,7 @@ def test_the_signature_on_the_page_is_the_one_of_the_class(package: str) -> None
     text = (REGISTRY / package / "README.md").read_text(encoding="utf-8")
     (shown,) = re.findall(r"^- `(.*)`$", text, flags=re.MULTILINE)
     code: Any = PACKAGES[package].__init__.__code__
-    named = [name for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]]
+    named = list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
     listed = re.findall(r"(\w+)(?:=[^,)]*)?[,)]", shown.partition("(")[2])
     assert listed == named[1:]
 
