@@ -52,6 +52,7 @@ PUBLIC = [
     "optimize",
     "problems",
     "scores",
+    "stopping",
     "surrogates",
 ]
 

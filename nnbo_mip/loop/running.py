@@ -63,14 +63,14 @@ def run(
         try:
             with displayed(display, progress) as shown, ctrl_c_raises():
                 while not ended and calls(optimizer) < n_evals:
-                    if verdict := _stopped(optimizer, display):
+                    if verdict := _stopped(optimizer, display, asks_next=True):
                         break
                     asked = _given(optimizer, n_evals, worker, display, shown)
                     if asked == "exhausted":
                         ended = EXHAUSTED
                     elif asked is not None:
                         reads = any(part.reads_asked for part in rule.parts)
-                        if reads and (verdict := _stopped(optimizer, display)):
+                        if reads and (verdict := _stopped(optimizer, display, asks_next=False)):
                             optimizer.forget(asked)
                             break
                         made += 1
@@ -103,13 +103,13 @@ def _given(
     return None
 
 
-def _stopped(optimizer: BayesianOptimizer, display: Display) -> Verdict | None:
+def _stopped(optimizer: BayesianOptimizer, display: Display, asks_next: bool) -> Verdict | None:
     """Return the verdict of the stop rule where it ends the run."""
     if isinstance(optimizer.settings.stop, NoStop):
         return None
     display.phase("asking whether to stop")
     try:
-        return optimizer.should_stop() or None
+        return optimizer.judge(asks_next) or None
     except JournalError as error:
         warnings.warn(f"the run ends, in memory: {error}", JournalWarning, stacklevel=4)
         return optimizer.stopped

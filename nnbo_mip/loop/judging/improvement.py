@@ -29,9 +29,14 @@ def is_own(settings: Settings, step: Suggestion) -> bool:
 
     That is so where it maximized expected improvement over the best value, over the whole space.
     """
+    has_it = step.head in ("ei", "logei") and step.region is None and step.kind != "none"
+    return has_it and asks_for_it(settings)
+
+
+def asks_for_it(settings: Settings) -> bool:
+    """Whether steps maximize expected improvement over the best value."""
     acquisition = settings.acquisition
-    is_ei = isinstance(acquisition, Ei) and acquisition.incumbent is None and not acquisition.xi
-    return is_ei and step.head in ("ei", "logei") and step.region is None and step.kind != "none"
+    return isinstance(acquisition, Ei) and acquisition.incumbent is None and not acquisition.xi
 
 
 def of_step(model: Model, step: Suggestion) -> ImprovementBound:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from nnbo_mip.core.terms import Direction
-from nnbo_mip.loop.judging.improvement import is_own, of_step, searched
+from nnbo_mip.loop.judging.improvement import asks_for_it, is_own, of_step, searched
 from nnbo_mip.loop.judging.model import Model
 from nnbo_mip.loop.judging.regret import regret_bound
 from nnbo_mip.loop.record.observation import Observation
@@ -33,6 +33,8 @@ class RunStanding:
         Wall seconds of the run.
     is_begun : bool
         Whether the initial points were evaluated: before, a model knows too little to end a run.
+    asks_next : bool
+        Whether a step is asked next and judged before it is evaluated, so that its bound can wait.
     """
 
     settings: Settings
@@ -41,6 +43,7 @@ class RunStanding:
     step: Suggestion | None
     seconds: float
     is_begun: bool = True
+    asks_next: bool = False
 
     @property
     def direction(self) -> Direction:
@@ -89,6 +92,8 @@ class RunStanding:
 
     def improvement_bound(self, enough: float | None = None) -> ImprovementBound | None:
         """Return what no point's expected improvement exceeds; None before there is a model."""
+        if self.asks_next and asks_for_it(self.settings):
+            return None
         if self.model is None:
             return None
         if self.step is not None and is_own(self.settings, self.step):

@@ -10,7 +10,7 @@ import pytest
 
 import nnbo_mip as nm
 from nnbo_mip.acquisitions.base.schedules import Confidence
-from nnbo_mip.loop.judging import improvement
+from nnbo_mip.loop.judging import standing
 from nnbo_mip.loop.judging.model import Model
 
 BOX = [(-1.0, 2.0)]
@@ -67,7 +67,7 @@ def test_a_run_goes_on_under_another_rule(tmp_path: Path) -> None:
 def test_the_step_s_own_bound_is_taken_where_it_maximizes_expected_improvement(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(improvement, "searched", None)  # no second search
+    monkeypatch.setattr(standing, "searched", None)  # no second search
     result = nm.optimize(bowl, BOX, 30, stop="ei:tolerance=0.02")
     assert result.stop is not None
     last = result.optimizer.suggestions[-1]
