@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from nnbo_mip.exact.verification.property import Property as Property
     from nnbo_mip.exact.verify import verify as verify
     from nnbo_mip.exact.verify_result import VerifyResult as VerifyResult
+    from nnbo_mip.loop import stopping as stopping
     from nnbo_mip.loop.optimize import optimize as optimize
     from nnbo_mip.loop.optimize_result import OptimizeResult as OptimizeResult
     from nnbo_mip.loop.optimizer import BayesianOptimizer as BayesianOptimizer
@@ -107,14 +108,20 @@ _HOMES = {
 }
 
 # Rooms that are public as they are: `nm.surrogates.create`, …
-_ROOMS = ("acquisitions", "maximizers", "network", "problems", "scores", "surrogates")
+_ROOMS = {
+    **{
+        name: f"nnbo_mip.{name}"
+        for name in ("acquisitions", "maximizers", "network", "problems", "scores", "surrogates")
+    },
+    "stopping": "nnbo_mip.loop.stopping",
+}
 
 __all__ = [*_HOMES, *_ROOMS]
 
 
 def __getattr__(name: str) -> Any:
     if name in _ROOMS:
-        return import_module(f"nnbo_mip.{name}")
+        return import_module(_ROOMS[name])
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import nnbo_mip as nm
 from nnbo_mip.cli.app import app
 from nnbo_mip.cli.space_file import read_space
 
@@ -59,3 +60,22 @@ def test_acquisitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_solvers(capsys: pytest.CaptureFixture[str]) -> None:
     assert _run("solvers.md")["result"].status == "optimal"
     assert capsys.readouterr().out == "solver\n"
+
+
+def test_stopping() -> None:
+    try:
+        names = _run("stopping.md")
+    finally:
+        nm.stopping.unregister("lucky")
+    assert names["result"].stop.rule == "regret"
+    assert names["result"].nfev < 60
+    assert names["verdict"].rule in ("target", "budget")
+    assert names["low"] <= names["high"]
+
+
+@pytest.mark.filterwarnings("ignore::nnbo_mip.NnboWarning")
+def test_optuna() -> None:
+    pytest.importorskip("optuna").logging.set_verbosity(40)
+    study = _run("optuna.md")["study"]
+    assert len(study.trials) < 60
+    assert "the regret is at most" in study.user_attrs["nnbo:stop"]

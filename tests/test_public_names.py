@@ -53,6 +53,7 @@ PUBLIC = [
     "optimize",
     "problems",
     "scores",
+    "stopping",
     "surrogates",
 ]
 

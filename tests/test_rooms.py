@@ -30,6 +30,7 @@ ORDER = (
     "maximizers",
     "loop",
     "lab",
+    "integrations",
     "testing",
     "cli",
 )

@@ -27,6 +27,7 @@ CATALOGUES = {
     "acquisitions": "nnbo_mip.acquisitions.base.catalogue",
     "maximizers": "nnbo_mip.maximizers.base.catalogue",
     "embeddings": "nnbo_mip.loop.embeddings.embeddings",
+    "stopping": "nnbo_mip.loop.stopping.catalogue",
     "backends": "nnbo_mip.exact.backends.catalogue",
     "peers": "nnbo_mip.lab.peers.catalogue",
 }
@@ -37,7 +38,7 @@ def list_names(
         str,
         typer.Argument(
             help="What is listed.",
-            metavar="problems|surrogates|acquisitions|maximizers|embeddings|backends|peers",
+            metavar="|".join(CATALOGUES),
         ),
     ],
     as_json: Json = False,

@@ -60,6 +60,14 @@ def suggest(
     gap: Annotated[str, typer.Option(help="At which a proof may stop.", metavar="NUMBER")] = "1e-4",
     time_limit: Seconds = "60",
     seed: Seed = "0",
+    stop: Annotated[
+        str | None,
+        typer.Option(
+            help="Say whether these observations are enough: regret:tolerance=0.01, ei:tolerance=… "
+            "or target:value=….",
+            metavar="RULE",
+        ),
+    ] = None,
     failed: Annotated[
         bool, typer.Option("--failed", help="Rows without a value are failed evaluations.")
     ] = False,
@@ -91,6 +99,7 @@ def suggest(
             maximizer,
             direction,
             initial=max(values, FEWEST),
+            stop=stop,
             gap=parse_gap(gap),
             time_limit=parse_time_limit(time_limit),
             seed=parse_seed(seed),
@@ -98,10 +107,13 @@ def suggest(
         optimizer.tell_table(observations, value, noise)
         suggestion = optimizer.ask(progress=progress_shown())
         written = _written(suggestion, save, objective)
+        verdict = None if stop is None else optimizer.should_stop()
         if as_json:
-            typer.echo(json.dumps(_as_json(suggestion, optimizer)))
+            judged = {} if verdict is None else {"stop": verdict.to_dict()}
+            typer.echo(json.dumps({**_as_json(suggestion, optimizer), **judged}))
         else:
-            for line in (*_lines(suggestion, optimizer, values), *written):
+            said = [] if verdict is None else [f"  {verdict}"]
+            for line in (*_lines(suggestion, optimizer, values), *said, *written):
                 typer.echo(line)
         raise typer.Exit(PROVEN if suggestion.status == "optimal" else OPEN)
 

@@ -119,6 +119,32 @@ def kept_by(clock: Callable[[], float]) -> Iterator[None]:
         _CLOCK.reset(token)
 
 
+class WorkClock:
+    """A clock that moves when it is looked at, which a search does between two pieces of work.
+
+    A piece is a batch of boxes, of points, or of linear programs; their number is the same whenever
+    the same search is made, so that a limit ends it at the same place. A solver that is given what
+    is left of the time keeps that by wall time all the same.
+
+    >>> from nnbo_mip.core.control import WorkClock, kept_by, now
+    >>> with kept_by(WorkClock()):
+    ...     first, second = now(), now()
+    >>> second - first == WorkClock.LOOK
+    True
+    """
+
+    LOOK = 2.0**-7
+    """Seconds by which a look moves it: about as long as a piece of work takes."""
+
+    def __init__(self) -> None:
+        self._looks = 0
+
+    def __call__(self) -> float:
+        """Return seconds of work."""
+        self._looks += 1
+        return self._looks * self.LOOK
+
+
 @contextmanager
 def interruptible(interrupt: Callable[[], object]) -> Iterator[None]:
     """Turn the first SIGINT into a call of `interrupt`; the next one is an exception again.

@@ -61,7 +61,7 @@ def optimize(
     space : Space or whatever `Space.coerce` takes
     n_evals : int
         Evaluations of the whole run, initial points and failures included. A finite space of which
-        all points are known ends it before.
+        all points are known ends it before, and so does a stop rule.
     past : path, data frame, dict or pair, optional
         Past observations, told before the first ask and not counted as evaluations.
     value, noise, outside
@@ -69,7 +69,8 @@ def optimize(
         of their deviations, and whether points outside of the space are refused or dropped.
     journal : path, optional
         A file that keeps the run. If it holds one already, that is continued until it has `n_evals`
-        evaluations. Its settings must be the same but for `n_evals`, maximizer, gap and time_limit.
+        evaluations. Its settings must be the same but for `n_evals`, maximizer, gap, time_limit
+        and stop.
         Several processes may be at work on it at once, and make `n_evals` evaluations together.
     pending : {"again", "keep"}
         What becomes of points that somebody asked for by `ask`, and never told: they are evaluated
@@ -84,7 +85,7 @@ def optimize(
         One that is the same at all initial points is raised in any case.
     **options
         As those of `BayesianOptimizer`: surrogate, acquisition, maximizer, direction, initial,
-        seed, time_limit, ….
+        stop, seed, time_limit, ….
 
     Returns
     -------

@@ -13,6 +13,7 @@ from nnbo_mip.core.terms import Direction
 from nnbo_mip.loop.record.events import Observation
 from nnbo_mip.loop.record.serialization import point_out
 from nnbo_mip.loop.record.suggestion import Suggestion
+from nnbo_mip.loop.stopping.rule import Verdict
 
 DERIVED = ("best_observed", "history", "steps", "x_iters", "func_vals")
 
@@ -37,7 +38,7 @@ class OptimizeResult(Rebuilt):
         Those that failed.
     success : bool
         Whether all evaluations that were asked for were made, or all points of a finite space are
-        known, and one of them has a value.
+        known, or a stop rule ended the run, and one of them has a value.
     message : str
         Why the run ended, and what there is to know.
     direction : {"minimize", "maximize"}
@@ -51,6 +52,8 @@ class OptimizeResult(Rebuilt):
         With which the run can be continued.
     noise : float
         Typical standard deviation of a value, told or learned; 0 where none is known.
+    stop : Verdict or None
+        Why a stop rule ended the run, with its number and certificate; None where none did.
     """
 
     x: Any
@@ -65,6 +68,7 @@ class OptimizeResult(Rebuilt):
     seconds_all: float
     optimizer: BayesianOptimizer
     noise: float = 0.0
+    stop: Verdict | None = None
 
     @property
     def best_observed(self) -> Observation | None:

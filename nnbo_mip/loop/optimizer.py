@@ -21,6 +21,7 @@ from nnbo_mip.core.errors import (
     ModelWarning,
 )
 from nnbo_mip.loop.evaluation import Objective
+from nnbo_mip.loop.judging.stoppable import Stoppable
 from nnbo_mip.loop.optimize_result import OptimizeResult
 from nnbo_mip.loop.record.events import Observation, forgotten
 from nnbo_mip.loop.record.journal import Journal
@@ -34,7 +35,7 @@ from nnbo_mip.loop.settings.settings import OPENED_WITH, Settings
 from nnbo_mip.loop.settings.stored import settings_of
 from nnbo_mip.loop.step.ask_policy import AskPolicy
 from nnbo_mip.loop.step.doubts import doubt_in, is_nearly_known
-from nnbo_mip.loop.step.rehearsal import rehearse, rehearse_maximizer
+from nnbo_mip.loop.step.rehearsal import rehearse, rehearse_maximizer, rehearse_stop
 from nnbo_mip.loop.tables.tables import read_table
 
 PENDING = ("again", "keep")
@@ -45,7 +46,7 @@ MOST_THOUGHTS = 3
 """How often an ask is thought over because others asked meanwhile; then theirs is only avoided."""
 
 
-class BayesianOptimizer(RunRecord):
+class BayesianOptimizer(Stoppable, RunRecord):
     """Chooses the points of an expensive experiment, one after another or several at once.
 
     Parameters
@@ -82,6 +83,10 @@ class BayesianOptimizer(RunRecord):
         others, whose order alone is learned; ``asinh`` makes of large gaps to the best value
         their logarithm; None or ``none`` takes all as they are; ``auto`` is ``asinh`` for Gaussian
         processes with up to twenty coordinates, ``half_rank`` for all others.
+    stop : str, dict, StopRule or a list of these, optional
+        When the run has found enough (`nnbo_mip.stopping`): ``regret:tolerance=0.01``,
+        ``ei:tolerance=1e-4``, ``target:value=0``, ``patience:evaluations=20``, or several of them,
+        of which the first one decides; None goes on. `run` asks it, and `should_stop`.
     gap : float
         At which a proof may stop; see `maximize`.
     time_limit : float or "auto"
@@ -132,6 +137,7 @@ class BayesianOptimizer(RunRecord):
         region: object = "auto",
         embedding: object = None,
         warp: object = "auto",
+        stop: object = None,
         *,
         gap: float = 1e-4,
         time_limit: float | str = 10.0,
@@ -140,20 +146,10 @@ class BayesianOptimizer(RunRecord):
         seed: int | None = 0,
         journal: str | Path | None = None,
     ) -> None:
+        chosen = (space, surrogate, acquisition, maximizer, direction, initial, scaling, escape)
         settings = Settings.planned(
-            space,
-            surrogate,
-            acquisition,
-            maximizer,
-            direction,
-            initial,
-            scaling,
-            escape,
-            restart,
-            batch,
-            region,
-            embedding,
-            warp,
+            *chosen,
+            *(restart, batch, region, embedding, warp, stop),
             gap=gap,
             time_limit=time_limit,
             most_fitted=most_fitted,
@@ -182,8 +178,8 @@ class BayesianOptimizer(RunRecord):
             Whether points that were asked and never told are given out again, in order, before
             new ones; ``keep`` leaves them to workers that are still at them.
         **options
-            Another ``maximizer``, ``gap`` or ``time_limit`` for what is asked from here on, and
-            option objects that the journal could not hold, such as ``surrogate=…``.
+            Another ``maximizer``, ``gap``, ``time_limit`` or ``stop`` for what is asked from here
+            on, and option objects that the journal could not hold, such as ``surrogate=…``.
         """
         check_choice("pending", pending, PENDING)
         unknown = sorted(set(options) - set(OPENED_WITH))
@@ -200,6 +196,8 @@ class BayesianOptimizer(RunRecord):
         settings = settings_of(stored, options)
         if options.get("maximizer") is not None:
             rehearse_maximizer(settings)
+        if options.get("stop") is not None:
+            rehearse_stop(settings)
         optimizer._begin(settings, journal, meta)
         optimizer._is_alone = pending == "again"
         if optimizer._is_alone:
@@ -215,6 +213,7 @@ class BayesianOptimizer(RunRecord):
         self._asked_here: set[str] = set()
         self._is_alone = True
         self._has_warned = False
+        self._step = self._judged = self._since = None
         self._ledger = Ledger(State(settings.space, settings.embedded), journal)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -342,7 +341,7 @@ class BayesianOptimizer(RunRecord):
         progress: bool | None = None,
         on_error: str = "continue",
     ) -> OptimizeResult:
-        """Ask, evaluate and tell until `n_evals` evaluations were made in the whole run.
+        """Ask, evaluate and tell until `n_evals` evaluations were made, or the stop rule says so.
 
         Parameters
         ----------
@@ -394,6 +393,7 @@ class BayesianOptimizer(RunRecord):
 
     def _thought(self, callback: ProgressCallback | None, worker: str | None = None) -> Suggestion:
         """Return a new point; where others asked meanwhile, one that takes theirs into account."""
+        self._began_here()
         event, thoughts = None, 0
         while True:
             state = self._ledger.state
@@ -410,6 +410,7 @@ class BayesianOptimizer(RunRecord):
                     f"a suggestion is not in the journal yet: {error}", JournalWarning, stacklevel=4
                 )
             suggestion = self._ledger.state.suggestions[event.key]
+            self._step = None if state.pending else (event.key, len(state.observations))
             domain = self._settings.search.model()
             is_due = not (self._has_warned or is_nearly_known(domain, len(self.history)))
             said = doubt_in(suggestion.message) if is_due else ""

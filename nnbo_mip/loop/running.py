@@ -22,6 +22,7 @@ from nnbo_mip.loop.optimize_result import OptimizeResult
 from nnbo_mip.loop.record.events import Observation
 from nnbo_mip.loop.record.serialization import point_out
 from nnbo_mip.loop.record.workers import Worker
+from nnbo_mip.loop.stopping.rule import NoStop, Verdict
 
 if TYPE_CHECKING:
     from nnbo_mip.loop.optimizer import BayesianOptimizer
@@ -57,14 +58,21 @@ def run(
     optimizer.settings.surrogate.check_installed()  # a run may be continued elsewhere
     display = Display(calls(optimizer), n_evals, _best(optimizer))
     ended, made = "", 0
+    rule, verdict = optimizer.settings.stop, None
     with optimizer.at_work() as worker:
         try:
             with displayed(display, progress) as shown, ctrl_c_raises():
                 while not ended and calls(optimizer) < n_evals:
+                    if verdict := _stopped(optimizer, display, asks_next=True):
+                        break
                     asked = _given(optimizer, n_evals, worker, display, shown)
                     if asked == "exhausted":
                         ended = EXHAUSTED
                     elif asked is not None:
+                        reads = any(part.reads_asked for part in rule.parts)
+                        if reads and (verdict := _stopped(optimizer, display, asks_next=False)):
+                            optimizer.forget(asked)
+                            break
                         made += 1
                         ended = _one(optimizer, asked, f, callback, display, on_error)
         except KeyboardInterrupt:
@@ -73,7 +81,7 @@ def run(
         except BaseException:
             optimizer.ask_again()
             raise
-    return _result(optimizer, n_evals, ended, made, worker.seconds)
+    return _result(optimizer, n_evals, ended, made, worker.seconds, verdict)
 
 
 def calls(optimizer: BayesianOptimizer) -> int:
@@ -93,6 +101,18 @@ def _given(
         display.phase("waiting for other workers")
         time.sleep(WAIT)
     return None
+
+
+def _stopped(optimizer: BayesianOptimizer, display: Display, asks_next: bool) -> Verdict | None:
+    """Return the verdict of the stop rule where it ends the run."""
+    if isinstance(optimizer.settings.stop, NoStop):
+        return None
+    display.phase("asking whether to stop")
+    try:
+        return optimizer.judge(asks_next) or None
+    except JournalError as error:
+        warnings.warn(f"the run ends, in memory: {error}", JournalWarning, stacklevel=4)
+        return optimizer.stopped
 
 
 def _one(
@@ -166,8 +186,15 @@ def _told_of(optimizer: BayesianOptimizer, suggestion: Suggestion) -> Observatio
 
 
 def _result(
-    optimizer: BayesianOptimizer, n_evals: int, ended: str, here: int, seconds: float
+    optimizer: BayesianOptimizer,
+    n_evals: int,
+    ended: str,
+    here: int,
+    seconds: float,
+    verdict: Verdict | None,
 ) -> OptimizeResult:
+    if verdict:
+        ended = f"stopped by the rule {verdict.rule!r}, as {verdict.reason},"
     made, best = calls(optimizer), optimizer.recommend()
     failed = [told for told in optimizer.history if told.failed and told.suggestion is not None]
     parts = [f"{ended} after {made} of {n_evals} evaluations" if ended else f"{made} evaluations"]
@@ -185,7 +212,7 @@ def _result(
         fun=math.nan if best is None else best.y,
         nfev=made,
         n_failed=len(failed),
-        success=ended in ("", EXHAUSTED) and best is not None,
+        success=(verdict is not None or ended in ("", EXHAUSTED)) and best is not None,
         message="; ".join(parts) + ".",
         direction=optimizer.direction,
         seconds=seconds,
@@ -193,6 +220,7 @@ def _result(
         seconds_all=optimizer.seconds,
         optimizer=optimizer,
         noise=0.0 if best is None else best.noise,
+        stop=verdict,
     )
 
 

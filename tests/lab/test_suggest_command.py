@@ -173,3 +173,15 @@ def test_a_proof_about_a_region_says_so(tmp_path: Path) -> None:
     answer = json.loads(CliRunner().invoke(app, [*command, *chosen]).stdout)
     assert answer["region"]["length"] == 0.8
     assert len(answer["region"]["lower"]) == 7
+
+
+def test_a_stop_rule_is_asked_and_a_bad_one_refused(folder: Path) -> None:
+    result = run(f"--value loss {CHOSEN} --stop target:value=1.2")
+    assert "  stop: the best value is 1, the target 1.2." in result.stdout
+    answer = json.loads(run(f"--value loss {CHOSEN} --stop ei:tolerance=1e-9 --json").stdout)
+    assert answer["stop"]["stops"] is False
+    assert answer["stop"]["number"] == answer["value"]  # of the point that is suggested
+    assert "stop" not in json.loads(run(f"--value loss {CHOSEN} --json").stdout)
+    refused = run(f"--value loss {CHOSEN} --stop targets:value=1")
+    assert refused.exit_code == 2
+    assert "did you mean 'target'" in refused.stderr

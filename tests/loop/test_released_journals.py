@@ -45,6 +45,14 @@ def test_everything_is_there(copy: Path) -> None:
     assert run.best is run.history[4]
 
 
+def test_why_it_was_stopped_is_kept_from_schema_6_on(copy: Path) -> None:
+    schema = copy.read_bytes()[63]  # the header's user version, before it is migrated
+    run = nm.BayesianOptimizer.open(copy)
+    said = "the best value is 2, the target 1.5" if schema >= 6 else None
+    assert (run.stopped and run.stopped.reason) == said
+    assert not run.should_stop()  # its settings have no rule: somebody took it away
+
+
 def test_its_certificates_are_whole(copy: Path) -> None:
     run = nm.BayesianOptimizer.open(copy)
     for step in run.suggestions[2:]:

@@ -162,8 +162,11 @@ class KernelUnits(Units):
         if self.is_smooth:
             none = np.minimum(none, np.sqrt(self.second_moment * squared))
         one, two = self._closed(squared)
-        one = np.fmin(one, 0.5 * np.sqrt(fourth) * squared)
-        two = np.fmin(two, np.sqrt(sixth) / 6.0 * squared**1.5)
+        # Of a kernel that is not smooth they are infinite; at a point nothing changes all the same.
+        with np.errstate(invalid="ignore"):
+            first = np.where(squared > 0.0, 0.5 * np.sqrt(fourth) * squared, 0.0)
+            second = np.where(squared > 0.0, np.sqrt(sixth) / 6.0 * squared**1.5, 0.0)
+        one, two = np.fmin(one, first), np.fmin(two, second)
         if self.profile.form == "matern":  # of which those moments are infinite
             z = np.sqrt(2.0 * self.profile.nu * squared)
             if self.profile.nu == 2.5:

@@ -21,6 +21,7 @@ from nnbo_mip.loop.optimize import begun
 from nnbo_mip.loop.record.serialization import limit_out
 from nnbo_mip.loop.settings.settings import DOORS, Settings
 from nnbo_mip.loop.step.rehearsal import rehearse
+from nnbo_mip.loop.stopping.rule import NoStop
 from nnbo_mip.problems.problem import Direction, Problem
 
 NUMBERS = ("gap", "time_limit", "most_fitted")
@@ -70,6 +71,8 @@ class Ours(Method):
             settings = begun(problem.space, steps, **options, direction=direction).settings
             own = {"initial": settings.descriptions["initial"], "steps": settings.steps}
         described = {name: settings.descriptions[name] for name in DOORS if name != "initial"}
+        if isinstance(settings.stop, NoStop):
+            del described["stop"]  # so that units that were planned before keep their keys
         numbers = {name: limit_out(getattr(settings, name)) for name in NUMBERS}
         return {"options": {**described, **numbers, "most_fitted": settings.most_fitted, **own}}
 

@@ -32,6 +32,9 @@ class Method(Protocol):
     def report(self) -> Any | None:
         """Return the x that it takes to be the best; None for the one with the best value."""
 
+    def stops(self) -> bool:
+        """Return whether it has found enough, so that nothing more is evaluated."""
+
 
 class Modelled:
     """`BayesianOptimizer`, which begins with the shared starts, or as `optimize` does without.
@@ -78,6 +81,10 @@ class Modelled:
         """Return what `optimize` would return."""
         return self._optimizer.run(_nothing, 1).x  # has one and makes no more
 
+    def stops(self) -> bool:
+        """Return what the stop rule says."""
+        return bool(self._optimizer.should_stop())
+
 
 class Drawn:
     """Points of a design, after the shared starts; all over again where a space has no more.
@@ -106,6 +113,10 @@ class Drawn:
 
     def report(self) -> None:
         """Leave it to the values."""
+
+    def stops(self) -> bool:
+        """Go on."""
+        return False
 
 
 def task_of(unit: Unit, problem: Problem) -> MethodTask:

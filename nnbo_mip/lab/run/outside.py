@@ -76,6 +76,10 @@ class Outside:
             x = self._made.report()  # type: ignore[attr-defined]
         return None if x is None else self._admissible(x)
 
+    def stops(self) -> bool:
+        """Go on."""
+        return False
+
     def _checked(self, made: Any) -> AskTell:
         for name in ("ask", "tell"):
             if not callable(getattr(made, name, None)):

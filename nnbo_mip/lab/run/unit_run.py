@@ -72,12 +72,16 @@ def _asked_and_told(
             method.tell(x, y)
         told.append((y, x))
         reported = None
-        if number + 1 in unit.reports:
+        with spent:
+            is_over = number + 1 >= unit.n_starts and method.stops()
+        if number + 1 in unit.reports or (is_over and unit.reports):
             named = method.report()
             reported = measure.truth(_best(told, task.sign) if named is None else named)
         row = (y, truth, seconds, point_out(x), reported)
         for name, value in zip(names, row, strict=True):
             observed[name].append(value)
+        if is_over:
+            break
     return observed, steps
 
 

@@ -17,7 +17,7 @@ from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.rebuilt import Rebuilt
 from nnbo_mip.loop.record.suggestion import Suggestion
 
-EventKind: TypeAlias = Literal["ask", "tell", "forget", "claim"]
+EventKind: TypeAlias = Literal["ask", "tell", "forget", "claim", "stop"]
 
 KINDS: tuple[str, ...] = get_args(EventKind)
 
@@ -28,9 +28,9 @@ class Event:
 
     Parameters
     ----------
-    kind : {"ask", "tell", "forget", "claim"}
+    kind : {"ask", "tell", "forget", "claim", "stop"}
     content : mapping
-        See `asked`, `told`, `forgotten` and `claimed`.
+        See `asked`, `told`, `forgotten`, `claimed` and `stopped`.
     key : str
         Unique, so that an event whose writing was interrupted is not written twice. No figure
         depends on it.
@@ -104,6 +104,21 @@ def forgotten(key: str) -> Event:
 def claimed(key: str, worker: str) -> Event:
     """Return the event of a worker taking over the ask with this key."""
     return Event("claim", {"ask": key, "worker": worker})
+
+
+def stopped(verdict: Mapping[str, Any], rule: Any, told: int) -> Event:
+    """Return the event of a stop rule ending the run.
+
+    Parameters
+    ----------
+    verdict : mapping
+        `Verdict.to_dict`.
+    rule : JSON
+        The description of the rule, None where it has none.
+    told : int
+        Observations that it was decided by.
+    """
+    return Event("stop", {"verdict": verdict, "rule": rule, "told": told})
 
 
 @dataclass(frozen=True, eq=False)

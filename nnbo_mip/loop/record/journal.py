@@ -36,7 +36,7 @@ from nnbo_mip.loop.record.state import State
 APPLICATION = 0x6E6E626F
 """The file says in its header that it is one of ours: the letters nnbo."""
 
-SCHEMA = 5
+SCHEMA = 6
 """Version of the tables and their contents; in the header as well."""
 
 PATIENCE = 30.0

@@ -3,7 +3,7 @@
 From 1 to 2: settings have a region and an embedding, and suggestions say within which region they
 were looked for; points of embeddings are kept beside their images. From 2 to 3: settings have a
 warp. From 3 to 4: a run has an id, and maximizers have no limit of their own. From 4 to 5: workers
-are listed.
+are listed. From 5 to 6: settings have a stop rule, and events say when one ended the run.
 """
 
 from __future__ import annotations
@@ -68,7 +68,15 @@ def _fifth(connection: sqlite3.Connection) -> None:
     connection.execute(TABLE)
 
 
+def _sixth(connection: sqlite3.Connection) -> None:
+    """Write that nothing but the number of evaluations ended a run."""
+    row = connection.execute("SELECT value FROM meta WHERE key = 'settings'").fetchone()
+    settings = json.loads(row[0])
+    settings["options"] |= {"stop": {"name": "none"}}
+    connection.execute("UPDATE meta SET value = ? WHERE key = 'settings'", (json.dumps(settings),))
+
+
 MIGRATIONS: Mapping[int, Callable[[sqlite3.Connection], None]] = MappingProxyType(
-    {1: _second, 2: _third, 3: _fourth, 4: _fifth}
+    {1: _second, 2: _third, 3: _fourth, 4: _fifth, 5: _sixth}
 )
 """By the schema that a file has before."""

@@ -94,6 +94,8 @@ class State(Rebuilt):
         `ask` was called by hand.
     given_out : mapping of str to float
         When what was asked was given out, or last claimed, in seconds since 1970, by key.
+    stop : mapping or None
+        What a stop rule said last, as `events.stopped` has it; None where none ended the run.
     """
 
     space: Space
@@ -109,6 +111,7 @@ class State(Rebuilt):
     images: Mapping[str, FloatArray] = field(default_factory=dict)
     owners: Mapping[str, str] = field(default_factory=dict)
     given_out: Mapping[str, float] = field(default_factory=dict)
+    stop: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         for name in ("suggestions", "places", "images", "owners", "given_out"):
@@ -175,6 +178,7 @@ class _Draft:
         self._initial = state.initial
         self._steps = state.steps
         self._c = state.c
+        self._stop = state.stop
 
     def add(self, event: Event) -> None:
         try:
@@ -183,6 +187,7 @@ class _Draft:
                 "tell": self._tell,
                 "forget": self._forget,
                 "claim": self._claim,
+                "stop": self._stopped,
             }[event.kind](event)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise FileFormatError(
@@ -206,6 +211,7 @@ class _Draft:
             self._images,
             {key: worker for key, worker in self._owners.items() if key in self._pending},
             self._given_out,
+            self._stop,
         )
 
     def _ask(self, event: Event) -> None:
@@ -250,6 +256,10 @@ class _Draft:
 
     def _forget(self, event: Event) -> None:
         self._pending.pop(event.content["ask"], None)
+
+    def _stopped(self, event: Event) -> None:
+        content = event.content
+        self._stop = {name: content[name] for name in ("verdict", "rule", "told")}
 
     def _claim(self, event: Event) -> None:
         self._owners[event.content["ask"]] = event.content["worker"]

@@ -44,6 +44,8 @@ from nnbo_mip.loop.settings.defaults import (
     surrogate_for,
     warp_for,
 )
+from nnbo_mip.loop.stopping.catalogue import stop_of
+from nnbo_mip.loop.stopping.rule import StopRule
 from nnbo_mip.loop.warps.warping import Warp, warp_of
 from nnbo_mip.maximizers.base.abstract import Maximizer
 from nnbo_mip.maximizers.base.catalogue import registry as maximizers
@@ -67,13 +69,14 @@ DOORS: Mapping[str, Callable[[Any], object]] = MappingProxyType(
         "region": region_of,
         "embedding": embedding_of,
         "warp": warp_of,
+        "stop": stop_of,
     }
 )
 """What makes an option object of a name, a description or an object."""
 
 
-CHANGEABLE = ("maximizer", "gap", "time_limit")
-"""What may be others when a run goes on: how points are looked for, not what is looked for."""
+CHANGEABLE = ("maximizer", "gap", "time_limit", "stop")
+"""What may be others when a run goes on: how points are looked for, and when that ends."""
 
 OPENED_WITH = (*DOORS, *(name for name in CHANGEABLE if name not in DOORS))
 """Options that may be passed when a run is opened."""
@@ -92,6 +95,7 @@ class Purpose(IntEnum):
     EMBED = 7
     REGION = 8
     NOISE = 9
+    STOP = 10
 
 
 def seed_for(run: int, step: int, purpose: Purpose) -> int:
@@ -127,6 +131,7 @@ class Settings(Rebuilt):
     region: Region
     embedding: Embedding
     warp: Warp
+    stop: StopRule
     direction: Direction
     gap: float
     time_limit: float | str
@@ -155,6 +160,7 @@ class Settings(Rebuilt):
         region: object = "auto",
         embedding: object = None,
         warp: object = "auto",
+        stop: object = None,
         *,
         gap: object = 1e-4,
         time_limit: object = 10.0,
@@ -184,6 +190,7 @@ class Settings(Rebuilt):
             "region": region_for(region, made_surrogate, dimension),
             "embedding": embedding,
             "warp": warp_for(warp, made_surrogate, dimension),
+            "stop": stop,
         }
         made: dict[str, Any] = {name: door(given[name]) for name, door in DOORS.items()}
         settings = cls(
@@ -272,6 +279,9 @@ class Settings(Rebuilt):
             self.initial.points(self.search)  # says which of them is not admissible
         self._check_acquisition(self.acquisition, "acquisition")
         self._check_acquisition(self.batch.acquisition(self.acquisition, 1), "batch")
+        for rule in self.stop.parts:
+            if rule.certified:
+                self._check_acquisition(acquisitions.create(rule.acquisition), "stop rule")
         for name in ("scaling", "escape"):
             rule = getattr(self, name)
             if rule.scales and not self.surrogate.scalable:
@@ -288,9 +298,12 @@ class Settings(Rebuilt):
         """Refuse one that the surrogate cannot serve; `remedy` is what to choose instead."""
         missing = acquisition.needs - self.surrogate.capabilities
         if missing:
+            name = acquisition.name
+            if remedy == "stop rule":
+                name = f"the stop rule takes a bound of {name}, which"
             raise UnsupportedError(
-                f"{acquisition.name} needs a belief that offers {', '.join(sorted(missing))}; that "
-                f"of {self.surrogate.name} offers "
+                f"{name} needs a belief that offers {', '.join(sorted(missing))}; that of "
+                f"{self.surrogate.name} offers "
                 f"{', '.join(sorted(self.surrogate.capabilities))}; choose another surrogate or "
                 f"{remedy}."
             )

@@ -107,6 +107,11 @@ class AskPolicy:
         """Return how many initial points the run asks for before there is a model."""
         return len(self._points(state.stage or Stage(known=len(state.observations)), state))
 
+    def is_begun(self, state: State) -> bool:
+        """Whether a model chooses the next point, and no initial one is still to be told."""
+        asked = (state.suggestions[key] for key in state.pending)
+        return state.initial >= self.starts(state) and not any(one.is_initial for one in asked)
+
     def is_exhausted(self, state: State) -> bool:
         """Whether every point of a finite space is told or pending, and none is wanted again.
 

@@ -29,6 +29,7 @@ def rehearse(settings: Settings) -> None:
     settings.escape.check_steps(settings.steps)
     settings.surrogate.check_installed()
     rehearse_maximizer(settings)
+    rehearse_stop(settings)
 
 
 def rehearse_maximizer(settings: Settings) -> None:
@@ -38,6 +39,25 @@ def rehearse_maximizer(settings: Settings) -> None:
     for acquisition in (alone,) if beside_pending is alone else (alone, beside_pending):
         if not acquisition.proposes:
             _rehearse(settings, acquisition)
+
+
+def rehearse_stop(settings: Settings) -> None:
+    """Refuse a stop rule whose bound nobody can prove for the beliefs of a run."""
+    for rule in settings.stop.parts:
+        if not rule.certified:
+            continue
+        domain, rng = settings.search.model(), np.random.default_rng(settings.seed)
+        surrogate, acquisition = _briefly(settings), acquisitions.create(rule.acquisition)
+        try:
+            X, y = domain.sample(POINTS, rng), rng.standard_normal(POINTS)
+            target = Target(acquisition.scorer(surrogate.fit(X, y), X, y), domain)
+        except (InputError, TrainingError, SolverError, ArithmeticError, np.linalg.LinAlgError):
+            return  # these values are at fault, perhaps
+        reason = target.why_no_objective
+        if reason:
+            raise UnsupportedError(
+                f"the stop rule {rule.name!r} takes a proven bound of {rule.acquisition}; {reason}"
+            )
 
 
 def _rehearse(settings: Settings, chosen: Acquisition) -> None:
@@ -64,7 +84,11 @@ def _cast(settings: Settings, chosen: Acquisition) -> tuple[Surrogate, Acquisiti
     has_gradient = is_plain and Capability.GRADIENT in offered
     if able.any_belief or (needs_none and (has_gradient or not able.needs_gradient)):
         return surrogates.create("brvfl", n_hidden=2), acquisitions.create("mean")
+    return _briefly(settings), seeded(chosen, settings.seed)
+
+
+def _briefly(settings: Settings) -> Surrogate:
+    """Return the surrogate of a run, trained as briefly as it can be."""
     surrogate: Any = seeded(settings.surrogate, settings.seed)
-    if hasattr(surrogate, "epochs"):
-        surrogate = replace(surrogate, epochs=1)
-    return surrogate, seeded(chosen, settings.seed)
+    brief: Surrogate = replace(surrogate, epochs=1) if hasattr(surrogate, "epochs") else surrogate
+    return brief

@@ -46,6 +46,8 @@ class TrainingSet:
         Values as a model sees them, in the units that were told; larger is better.
     learned : float
         A deviation that was learned from the values, in the units that were told; 0 for none.
+    exponent : int
+        Of the power of two in which models count values beyond the best one.
     """
 
     X: FloatArray
@@ -56,6 +58,7 @@ class TrainingSet:
     inward: Inward = as_floats
     outward: Outward = as_floats
     learned: float = 0.0
+    exponent: int = 0
 
     @staticmethod
     def of(observations: tuple[Observation, ...], dimension: int, sign: float) -> TrainingSet:
@@ -93,6 +96,7 @@ class TrainingSet:
             deviations=deviations,
             inward=seen.inward,
             outward=seen.outward,
+            exponent=seen.exponent,
         )
 
     def with_noise(self, deviation: float) -> TrainingSet:

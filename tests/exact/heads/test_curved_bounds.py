@@ -389,3 +389,11 @@ def test_a_posterior_without_noise_is_refused():
         assert part.why_not.endswith(".")
     assert not PosteriorPart(posterior, KernelUnits(posterior, domain)).why_not
     assert isinstance(posterior, ProcessPosterior)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_nothing_changes_at_a_point_however_rough_the_kernel_is(kernel):
+    posterior = random_process(np.random.default_rng(0), 2, 3, kernel, 1e-3, 0.5, 1.0, False, None)
+    units = KernelUnits(posterior, Domain(-np.ones(2), np.ones(2)))
+    _, one, two = units.changes(np.zeros((2, 1)))
+    assert (one[0], two[0]) == (0.0, 0.0)

@@ -154,3 +154,13 @@ def test_other_versions_and_changed_modules_are_refused(
     finally:
         nm.problems.unregister("misbehaving")
         del sys.modules[hooks.NAME]
+
+
+def test_a_method_stops_by_its_rule_and_units_without_one_keep_their_keys() -> None:
+    text = f"problems = ['branin']\nstarts = 4\nsteps = 5\n{METHODS}"
+    without, budget = (units(text + stop)[0] for stop in ("", 'stop = "budget:evaluations=6"\n'))
+    assert "stop" not in without.unit.method["options"]
+    assert budget.unit.method["options"]["stop"] == {"name": "budget", "evaluations": 6}
+    whole, short = (run_unit(unit.unit)["observations"] for unit in (without, budget))
+    assert len(whole["y"]) == 9
+    assert short["y"] == whole["y"][:6]

@@ -170,7 +170,7 @@ def test_what_is_no_journal_is_refused(tmp_path: Path) -> None:
 
 def test_a_newer_file_is_refused_in_a_sentence(journal: Journal) -> None:
     alter(journal, "PRAGMA user_version = 99")
-    with pytest.raises(FileFormatError, match=r"up to schema 5 .* has schema 99; .* newer one"):
+    with pytest.raises(FileFormatError, match=r"up to schema 6 .* has schema 99; .* newer one"):
         Journal.open(journal.path)
 
 

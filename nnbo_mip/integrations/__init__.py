@@ -1,0 +1,1 @@
+"""Other people's tools: each has a folder here, and an extra that brings its package."""
