@@ -116,6 +116,7 @@ class GaussianProcess(Surrogate):
         Climbs of the likelihood from random points within a factor of 30 of the values
         above, beside the climb from those. With more than 200 observations they are over 150 of
         these, chosen by the seed; a short climb over all follows from where the best of them ended.
+        Where inputs are many too, that part may not show which of them matter.
     normalize : bool
         Whether y is standardized; otherwise the prior's mean is y = 0.
     y_range : (low, high), optional
