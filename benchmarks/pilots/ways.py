@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-EARLIER: Mapping[str, Any] = {"starts": [8, 2, 1.0]}
-"""What the default was before these pilots: 8 + 2 d starts."""
-
 WAYS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "default": {},
         "random": {},
+        "8+2d": {"starts": [8, 2, 1.0]},
         "5": {"starts": [5, 0, 1.0]},
         "5+d/2": {"starts": [5, 0.5, 1.0]},
         "3+d": {"starts": [3, 1.0, 1.0]},

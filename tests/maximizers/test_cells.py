@@ -23,7 +23,7 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
     "elm": ("elm", {"n_hidden": 8, "n_members": 3, "activation": "relu"}),
     "brvfl": ("brvfl", {"n_hidden": 24}),
 }
-MOMENTS = ("mean", "ucb", "ei", "logei", "pi:xi=0.05", "mes", "aei", "nei", "eqi")
+MOMENTS = ("mean", "ucb", "ei", "logei", "pi:xi=0.05", "mes", "aei", "eqi")
 MEMBERS = ("empirical_ei", "empirical_pi:xi=0.05")
 DRAWN = ("empirical_ei:n_draws=4", "empirical_pi:n_draws=4,xi=0.05")
 CELLS = [

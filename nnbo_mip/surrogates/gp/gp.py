@@ -54,8 +54,9 @@ LIKELIHOODS = {
 }
 PRIORS = ("none", "dimension", "hierarchical")
 
-APART = 0.25
-"""Scale of the factors, as logarithms, by which length-scales differ under `hierarchical`."""
+LEAST_APART, APART_OF_ONE = 0.25, 2.0
+"""Scale of the factors, as logarithms, by which d length-scales differ under `hierarchical`: the
+second over d, and not less than the first. The more there are, the less values say of each."""
 LISTS = (
     "length_scale",
     "length_scale_bounds",
@@ -317,7 +318,8 @@ class GaussianProcess(Surrogate):
         priors = {}
         if self.length_scale_prior != "none" and "length_scale" in ranges:
             n_parameters = d - sum(len(group) - 1 for group in tied)
-            apart = APART if self.length_scale_prior == "hierarchical" else np.inf
+            is_joint = self.length_scale_prior == "hierarchical"
+            apart = max(LEAST_APART, APART_OF_ONE / n_parameters) if is_joint else np.inf
             priors["length_scale"] = LogNormal.of_length_scales(n_parameters, apart)
         return Hyperparameters(kernel, float(self.noise), ranges, self.ard, priors, tied)
 
