@@ -19,8 +19,13 @@ from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.primal import climb
 from nnbo_mip.exact.search.result import Proof, SearchResult
 from nnbo_mip.exact.spherical.relaxers import SphereRelaxer
-from nnbo_mip.scores.base.abstract import Shape
-from nnbo_mip.scores.posteriors.spherical import OnSphere
+from nnbo_mip.scores.base.abstract import MomentHead
+from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
+from nnbo_mip.scores.posteriors.spherical import (
+    OnSphere,
+    SphericalMembers,
+    SphericalPosterior,
+)
 from nnbo_mip.space.domain import Domain
 
 ENGINE = "sphere"
@@ -41,14 +46,17 @@ def is_spherical(problem: HeadProblem) -> bool:
 
 def closes_at_once(problem: HeadProblem) -> bool:
     """Whether one bound settles a problem, so that no search for points is worth its time."""
-    return is_spherical(problem) and SphereRelaxer(problem).is_exact
+    return is_spherical(problem) and not why_not(problem) and SphereRelaxer(problem).is_exact
 
 
 def why_not(problem: HeadProblem) -> str:
     """Return why a head on the sphere is not bounded, in a sentence; empty where it is."""
-    if problem.searched.shape is Shape.MIXTURE:
-        return f"a {type(problem.searched).__name__} reads neither mean and std nor members."
-    return ""
+    head, posterior = problem.searched, problem.posterior
+    if isinstance(posterior, SphericalPosterior) and isinstance(head, MomentHead):
+        return ""
+    if isinstance(posterior, SphericalMembers) and isinstance(head, EmpiricalImprovement):
+        return ""
+    return f"nothing bounds a {type(head).__name__} on a {type(posterior).__name__}."
 
 
 class SphereSearch:

@@ -46,10 +46,13 @@ from tests.exact.heads.random_heads import (
     random_network,
 )
 from tests.exact.heads.test_relaxers import samples, small_boxes, violations
+from tests.exact.spherical.spheres import random_members, random_posterior
 from tests.exact.trees.forests import random_forest
 
 SLACK = 1e-9
 CURVES = ("plain", "smooth")
+OTHER_BOXES = ("trees", "spherical", "spherical members")
+"""Kinds whose boxes no relaxer bounds, but a search of their own."""
 
 
 def shifted(network, output, shift, sign=1.0):
@@ -100,10 +103,19 @@ def adversarial(kind, rng, dimension=2):
     if kind == "gaussian process":
         made = random_process(rng, dimension, 6, noise=1e-3)
         return replace(made, weights=10.0 * rng.normal(size=6), y_scale=-made.y_scale)
+    if kind == "spherical":
+        made = random_posterior(dimension, rng)
+        root = float(rng.choice([0.5, 1.0, 3.0])) * made.root  # it may be longer than the prior
+        return replace(made, weights=scale * made.weights, root=root)
+    if kind == "spherical members":
+        made = random_members(dimension, rng)
+        return replace(made, weights=scale * made.weights)
     return random_forest(domain_of("box", dimension), rng)
 
 
 def heads_on(kind):
+    if kind == "spherical members":
+        return MEMBER_HEADS
     has_members = kind in ("members", "tanh members", "trees")
     return MOMENT_HEADS + (MEMBER_HEADS if has_members else ())
 
@@ -144,7 +156,7 @@ def test_no_point_scores_above_the_bound(kind):
                 assert result.value <= result.bound
 
 
-@pytest.mark.parametrize("kind", [kind for kind in POSTERIORS if kind != "trees"])
+@pytest.mark.parametrize("kind", [kind for kind in POSTERIORS if kind not in OTHER_BOXES])
 def test_no_box_is_bounded_below_its_points(kind):
     # A search that found the best point hides a bound that is too low: boxes do not.
     for seed in range(12):
@@ -299,6 +311,11 @@ def refused(kind):
             {"amplitude": 0.0}, {"reach": -1.0}, {"nu": np.inf}, {"mixture": 0.0},
             {"y_scale": nan}, {"y_center": np.inf}, {"form": "cubic"},
         ],
+        "spherical": [
+            {"reach": -1.0}, {"slope_variance": -1.0}, {"level_variance": nan},
+            {"rate": np.array([1.0, -1.0])}, {"weights": np.zeros(3)}, {"root": np.zeros((2, 3))},
+        ],
+        "spherical members": [{"weights": np.zeros((0, 4))}, {"center": np.zeros(3)}],
         "trees": [{"reach": -1.0}, {"reach": nan}, {"variance": "none"}, {"dimension": 1.5}],
     }[kind]  # fmt: skip
     if kind == "gaussian process":
@@ -359,5 +376,5 @@ def test_a_derived_head_is_refused(name):
 def test_the_kinds_are_all_there():
     made = (PlainPosterior, SmoothPosterior, MembersPosterior, QuadraticPosterior)
     assert set(made) | {TanhMembers, TanhFeatures, ProcessPosterior} < set(POSTERIORS.values())
-    assert len(POSTERIORS) == 8
+    assert len(POSTERIORS) == 10
     assert issubclass(HEADS["ExpectedImprovement"], ExpectedImprovement)

@@ -11,6 +11,7 @@ from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.result import SearchResult
+from nnbo_mip.exact.spherical.relaxers import SphereRelaxer
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.entropy import MaxValueEntropy
@@ -100,6 +101,22 @@ def test_a_mean_closes_to_a_millionth_everywhere(kind: str, seed: int) -> None:
     assert posterior.mean(points).max() <= result.bound
     if kind in ("box", "far", "point", "integers", "categories"):
         assert result.counters["boxes"] <= 5
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_no_box_is_bounded_below_its_points(name: str) -> None:
+    rng = np.random.default_rng(len(name))
+    domain = Domain([-1.0] * 2, [1.0] * 2)
+    for _ in range(6):
+        objective = objective_of(name, 2, rng)
+        problem = HeadProblem(objective, domain)
+        ends = np.sort(rng.uniform(-1.0, 1.0, (2, 20, 2)) * 10.0 ** rng.uniform(-4.0, 0.0), axis=0)
+        shares = rng.random((20, 200, 2))
+        points = ends[0][:, None] + shares * (ends[1] - ends[0])[:, None]
+        values = problem.values(points.reshape(-1, 2)).reshape(20, 200)
+        level = float(np.quantile(values, 0.7))
+        bound = np.maximum(SphereRelaxer(problem).bound(ends[0], ends[1], level).bound, level)
+        assert (values <= bound[:, None] + 1e-7 * (1.0 + np.abs(values))).all()
 
 
 def test_holes_about_the_best_points_are_left_beside_in_a_hundred_inputs() -> None:
