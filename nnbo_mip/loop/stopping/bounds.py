@@ -22,7 +22,8 @@ class RegretBound:
         is what the best evaluated point has at worst, the other one what no point exceeds.
     direction : {"minimize", "maximize"}
     x : array, dict or None
-        The evaluated point that is compared with the optimum, the one that a run returns.
+        The evaluated point that is compared with the optimum: the best one or, where a noise was
+        told, that of the best mean.
     reached : float
         The most hopeful end of the band at the best point that was found, in the user's units; the
         proven end is no nearer.
