@@ -70,7 +70,7 @@ class RegretBound:
     @property
     def band(self) -> str:
         """The band, in words."""
-        times = f", times {self.calibration:.3g}," if self.calibration > 1.0 else ""
+        times = f" times {self.calibration:.3g}" if self.calibration > 1.0 else ""
         return f"{self.beta:.3g} deviations of the model{times}"
 
     @property
