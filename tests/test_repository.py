@@ -18,7 +18,16 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("nnbo_mip", "tests", "benchmarks", "docs", "changelog.d", ".ci", ".github")
+FOLDERS = (
+    "nnbo_mip",
+    "tests",
+    "benchmarks",
+    "docs",
+    "integrations",
+    "changelog.d",
+    ".ci",
+    ".github",
+)
 TEXT_ENDINGS = {"", ".cff", ".json", ".md", ".py", ".sh", ".toml", ".txt", ".yaml", ".yml"}
 FILES = sorted(
     path

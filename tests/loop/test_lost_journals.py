@@ -60,7 +60,7 @@ LOSSES: list[Any] = [
     (Path.unlink, "put it back"),
     (_a_folder, "unable to open"),
     (_without_events, "no such table: events"),
-    (_of_a_newer_release, "has schema 6"),
+    (_of_a_newer_release, "has schema 7"),
     (_of_another_run, "holds another run"),
 ]
 

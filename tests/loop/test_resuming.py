@@ -171,7 +171,7 @@ def test_how_points_are_looked_for_may_change(changes: dict[str, Any], tmp_path:
 def test_what_is_looked_for_may_not(changes: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "run.db"
     nm.optimize(bowl, BOX, 2, **QUICK, journal=path)
-    with pytest.raises(nm.InputError, match="only maximizer, gap, time_limit and n_evals may"):
+    with pytest.raises(nm.InputError, match="only maximizer, gap, time_limit, stop and"):
         nm.optimize(bowl, BOX, 3, **{**QUICK, **changes}, journal=path)
 
 

@@ -56,12 +56,21 @@ def keep(
             "bound": number_out(suggestion.bound),
             "gap": number_out(suggestion.gap),
             "kind": suggestion.kind,
+            "about": _about(suggestion),
         }
     said = " ".join(part for part in (suggestion.message, note) if part)
     if said:
         shown["message"] = said[:LONGEST]
     for key, value in shown.items():
         storage.set_trial_user_attr(number, f"{PREFIX}:{key}", value)
+
+
+def _about(suggestion: Suggestion) -> str:
+    """Return over what the bound is proven."""
+    region = suggestion.region
+    if region is None:
+        return "the space"
+    return f"a region whose sides are {region.length:.3g} of all"
 
 
 def in_pieces(name: str, text: str) -> dict[str, str]:

@@ -22,7 +22,8 @@ class RegretBound:
         is what the best evaluated point has at worst, the other one what no point exceeds.
     direction : {"minimize", "maximize"}
     x : array, dict or None
-        The evaluated point that is compared with the optimum, the one that a run returns.
+        The evaluated point that is compared with the optimum: the best one or, where a noise was
+        told, that of the best mean.
     reached : float
         The most hopeful end of the band at the best point that was found, in the user's units; the
         proven end is no nearer.
@@ -69,7 +70,7 @@ class RegretBound:
     @property
     def band(self) -> str:
         """The band, in words."""
-        times = f", times {self.calibration:.3g}," if self.calibration > 1.0 else ""
+        times = f" times {self.calibration:.3g}" if self.calibration > 1.0 else ""
         return f"{self.beta:.3g} deviations of the model{times}"
 
     @property

@@ -50,6 +50,7 @@ def test_a_trial_says_what_was_proven_of_it() -> None:
     shown = {name.partition(":")[2]: value for name, value in last.user_attrs.items()}
     assert shown["status"] == "optimal"
     assert shown["kind"] == "rigorous"
+    assert shown["about"] == "the space"
     assert shown["score"] in ("ei", "logei")
     assert shown["value"] <= shown["bound"]
     assert 0.0 <= shown["gap"] <= 1e-4 + 1e-9
@@ -81,6 +82,15 @@ def test_a_logarithm_of_very_many_integers_is_rounded_and_says_so() -> None:
     last = a_study(7, objective).trials[-1]
     assert type(last.params["n"]) is int
     assert "before 'n' was rounded" in last.user_attrs["nnbo:message"]
+
+
+def test_many_parameters_are_searched_in_a_region_which_is_said() -> None:
+    def objective(trial: Trial) -> float:
+        return sum(trial.suggest_float(f"x{k}", -1.0, 1.0) ** 2 for k in range(7))
+
+    shown = a_study(8, objective, n_startup_trials=7).trials[-1].user_attrs
+    assert shown["nnbo:about"].startswith("a region whose sides are")
+    assert shown["nnbo:value"] <= shown["nnbo:bound"] < math.inf
 
 
 def test_any_storage_and_a_pickled_sampler_go_on(tmp_path: Path) -> None:

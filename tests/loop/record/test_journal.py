@@ -264,9 +264,9 @@ def test_a_copy_that_lacks_or_has_other_events_is_not_gone_on_with(journal: Jour
 
 def test_a_file_that_a_newer_release_migrated_is_left_alone(journal: Journal) -> None:
     alter(journal, f"PRAGMA user_version = {module.SCHEMA + 1}")
-    with pytest.raises(FileFormatError, match=r"has schema 6; .* newer one"):
+    with pytest.raises(FileFormatError, match=r"has schema 7; .* newer one"):
         journal.append([event(1)])
-    with pytest.raises(FileFormatError, match=r"has schema 6; .* newer one"):
+    with pytest.raises(FileFormatError, match=r"has schema 7; .* newer one"):
         journal.read()
     alter(journal, f"PRAGMA user_version = {module.SCHEMA}")
     assert journal.read()[0] == []
