@@ -184,11 +184,10 @@ class _BoxTurns:
         self._problem, self._monitor = problem, monitor
         self._seed = options.seed
         self._search: boxes.BoxSearch | None = None
-        self._seconds_per_box = boxes.seconds_per_box(problem)
 
     def boxes_in(self, seconds: float) -> int:
         """Return how many boxes that is."""
-        return max(1, int(seconds / self._seconds_per_box))
+        return max(1, int(seconds / boxes.seconds_per_box(self._problem)))
 
     def turn(self, count: int) -> Turn:
         """Return a turn of so many boxes that goes on with the search."""
@@ -218,8 +217,8 @@ def _take(
         if turns and not left:
             break  # all have searched everything, what is open is rounding; or gave up
         for turn in left:
-            course = courses.setdefault(turn.engine, Course(monitor.patience))
-            if turn.starts_anew:
+            course = courses.get(turn.engine)
+            if math.isfinite(monitor.patience) and (course is None or turn.starts_anew):
                 course = courses[turn.engine] = Course(monitor.patience)
             with monitor.judged_by(course):
                 result = turn.run()
@@ -230,7 +229,7 @@ def _take(
                 monitor.tighten(result.bound, result.kind, result.proof)
             if turn.is_complete(result):
                 complete.add(turn.engine)
-            if course.is_hopeless:
+            if course is not None and course.is_hopeless:
                 # A solver counts no work, so that nobody could say when to give it up.
                 complete |= {turn.engine, mip.ENGINE}
             if monitor.closed() or monitor.is_hurried():

@@ -36,6 +36,7 @@ from nnbo_mip.loop.settings.stored import settings_of
 from nnbo_mip.loop.step.ask_policy import AskPolicy
 from nnbo_mip.loop.step.doubts import doubt_in, is_nearly_known
 from nnbo_mip.loop.step.rehearsal import rehearse, rehearse_maximizer, rehearse_stop
+from nnbo_mip.loop.stopping.rule import NoStop
 from nnbo_mip.loop.tables.tables import read_table
 
 PENDING = ("again", "keep")
@@ -393,7 +394,8 @@ class BayesianOptimizer(Stoppable, RunRecord):
 
     def _thought(self, callback: ProgressCallback | None, worker: str | None = None) -> Suggestion:
         """Return a new point; where others asked meanwhile, one that takes theirs into account."""
-        self._began_here()
+        if not isinstance(self._settings.stop, NoStop):
+            self._began_here()
         event, thoughts = None, 0
         while True:
             state = self._ledger.state
@@ -411,10 +413,11 @@ class BayesianOptimizer(Stoppable, RunRecord):
                 )
             suggestion = self._ledger.state.suggestions[event.key]
             self._step = None if state.pending else (event.key, len(state.observations))
+            said = (
+                "" if self._has_warned or not suggestion.message else doubt_in(suggestion.message)
+            )
             domain = self._settings.search.model()
-            is_due = not (self._has_warned or is_nearly_known(domain, len(self.history)))
-            said = doubt_in(suggestion.message) if is_due else ""
-            if said:
+            if said and not is_nearly_known(domain, len(self._ledger.state.observations)):
                 self._has_warned = True  # once a run
                 warnings.warn(said, ModelWarning, stacklevel=4)
             return replace(suggestion, proposal=proposal)

@@ -96,6 +96,10 @@ class Conditions:
         return made
 
 
+NONE = Conditions({}, {})
+"""Of dimensions that are always there."""
+
+
 def _check_parent(
     name: str, parent: str, levels: Sequence[object], known: Mapping[str, Dimension]
 ) -> None:

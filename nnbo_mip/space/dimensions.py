@@ -82,7 +82,8 @@ class Real(NumericDimension):
                     f"ends are {below} and {below + step}."
                 )
         _check_log_count(self.name, self.scale)
-        condition_of(self)
+        if self.when is not None or self.default is not None:
+            condition_of(self)
 
     @cached_property
     def scale(self) -> Scale:
@@ -171,7 +172,8 @@ class Integer(NumericDimension):
                 f"and {floor + self.step}."
             )
         _check_log_count(self.name, self.scale)
-        condition_of(self)
+        if self.when is not None or self.default is not None:
+            condition_of(self)
 
     @cached_property
     def scale(self) -> Scale:
@@ -230,7 +232,8 @@ class Categorical(Dimension):
     def __post_init__(self) -> None:
         check_name(self.name)
         object.__setattr__(self, "levels", as_levels(self.name, self.levels))
-        condition_of(self)
+        if self.when is not None or self.default is not None:
+            condition_of(self)
 
     @property
     def width(self) -> int:

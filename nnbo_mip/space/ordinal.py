@@ -75,7 +75,8 @@ class Ordinal(NumericDimension):
                 )
         else:
             self._check_numbers()
-        condition_of(self)
+        if self.when is not None or self.default is not None:
+            condition_of(self)
 
     def _check_numbers(self) -> None:
         numbers = [as_finite(level, f"a level of {self.name!r}") for level in self.levels]

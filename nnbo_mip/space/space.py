@@ -13,7 +13,7 @@ from nnbo_mip.core.arrays import FloatArray, as_finite_vector, as_floats
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.space import storage
 from nnbo_mip.space.abstract import Dimension
-from nnbo_mip.space.conditions import Conditions
+from nnbo_mip.space.conditions import NONE, Conditions
 from nnbo_mip.space.constraints import LinearConstraint, as_constraints, model_rows, raw_rows
 from nnbo_mip.space.dimensions import Categorical, Integer, Real
 from nnbo_mip.space.domain import Domain
@@ -49,7 +49,8 @@ class Space:
 
     def __init__(self, dimensions: Sequence[Dimension], constraints: object = ()) -> None:
         self._dimensions = _checked_dimensions(dimensions)
-        self._conditions = Conditions.of(self._dimensions)
+        is_always = all(dimension.when is None for dimension in self._dimensions)
+        self._conditions = NONE if is_always else Conditions.of(self._dimensions)
         none = isinstance(constraints, tuple | list) and not constraints
         self._constraints = () if none else as_constraints(constraints, self._dimensions)
         self._is_named = True
@@ -146,7 +147,9 @@ class Space:
             groups,
             A,
             b,
-            switches=self._conditions.switches(self._blocks, model),
+            switches=self._conditions.switches(self._blocks, model)
+            if self._conditions.needs
+            else (),
         )
 
     @cached_property

@@ -214,10 +214,11 @@ class _Turns:
     def _solve_sequence(self) -> None:
         assert self.sequence is not None
         before = self.monitor.bound
-        course = Course(self.monitor.patience)
+        patience = self.monitor.patience
+        course = Course(patience) if math.isfinite(patience) else None
         with self.monitor.judged_by(course):
             result = self.sequence(self.problem, self.options, self.monitor)
-        self.gave_up |= course.is_hopeless
+        self.gave_up |= course is not None and course.is_hopeless
         self.steps = result.steps
         self.counters.update(result.work)
         if result.message:

@@ -63,7 +63,9 @@ class Monitor:
         self.evaluations = 0
         self._callback = callback
         self.patience = patience
-        self._course = Course(patience)
+        # Without an end of patience nothing is judged.
+        self._course = Course(patience) if math.isfinite(patience) else None
+        self._gave_up = False
         self._started = now()
         self._deadline = self._started + time_limit
         self._last_report = -math.inf
@@ -123,6 +125,8 @@ class Monitor:
 
     def spend(self, work: float, bound: float) -> None:
         """Take notice of work, in seconds of a nominal machine, and of the bound that it left."""
+        if self._course is None:
+            return
         known = self.best_x is not None
         gap = min(bound, self.bound) - self.cutoff if known else math.nan
         self._course.spend(work, gap)
@@ -130,14 +134,14 @@ class Monitor:
     @property
     def is_hopeless(self) -> bool:
         """Whether the course of the gap left no hope of closing it."""
-        return self._course.is_hopeless
+        return self._gave_up or (self._course is not None and self._course.is_hopeless)
 
     def give_up(self) -> None:
         """Leave all hope, as every engine has."""
-        self._course.is_hopeless = True
+        self._gave_up = True
 
     @contextmanager
-    def judged_by(self, course: Course) -> Iterator[None]:
+    def judged_by(self, course: Course | None) -> Iterator[None]:
         """Judge what is done within by a course of its own."""
         before, self._course = self._course, course
         try:

@@ -22,7 +22,6 @@ from nnbo_mip.exact.spherical.relaxers import SphereRelaxer
 from nnbo_mip.scores.base.abstract import MomentHead
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.posteriors.spherical import (
-    OnSphere,
     SphericalMembers,
     SphericalPosterior,
 )
@@ -41,7 +40,7 @@ program."""
 
 def is_spherical(problem: HeadProblem) -> bool:
     """Whether a posterior is of this kind, and its boxes are searched here."""
-    return isinstance(problem.posterior, OnSphere)
+    return problem.posterior.on_sphere
 
 
 def closes_at_once(problem: HeadProblem) -> bool:

@@ -22,7 +22,7 @@ from nnbo_mip.loop.record.state import Stage, State
 from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.loop.regions.regions import Extent
 from nnbo_mip.loop.settings.settings import Purpose, Settings, seed_for
-from nnbo_mip.loop.step.doubts import corners_said
+from nnbo_mip.loop.step.doubts import N_CORNERS, corners_said
 from nnbo_mip.loop.step.limits import seconds_of_ask
 from nnbo_mip.loop.step.step import Step
 from nnbo_mip.loop.step.step_data import StepInput
@@ -86,9 +86,11 @@ class AskPolicy:
                 return restarted, None
         suggestion = result.suggestion
         chosen = [key for key, one in state.suggestions.items() if not one.is_initial]
-        places = [*(state.places[key] for key in chosen), place]
-        regions = *(state.suggestions[key].region for key in chosen), suggestion.region
-        corners = corners_said(np.array(places), regions, self._search.model())
+        corners = ""
+        if len(chosen) + 1 >= N_CORNERS:
+            places = [*(state.places[key] for key in chosen), place]
+            regions = *(state.suggestions[key].region for key in chosen), suggestion.region
+            corners = corners_said(np.array(places), regions, self._search.model())
         if corners:
             said = " ".join(part for part in (suggestion.message, corners) if part)
             suggestion = replace(suggestion, found=replace(suggestion.found, message=said))
@@ -209,6 +211,7 @@ class AskPolicy:
             learned = tuple(key for key in state.pending if key not in stage.pending)
         places = [state.places[key] for key in learned]
         seed = seed_for(self._settings.seed, len(state.observations), Purpose.NOISE)
+        limit = self._settings.time_limit
         return StepInput(
             sample=as_models_see(sample, self._settings, seed),
             pending=np.array(places).reshape(len(places), sample.X.shape[1]),
@@ -218,7 +221,9 @@ class AskPolicy:
             c=state.c,
             extent=extent,
             fit_before=self._fit_before(state),
-            time_limit=seconds_of_ask(self._settings.time_limit, state.evaluation_seconds),
+            time_limit=limit
+            if isinstance(limit, float)
+            else seconds_of_ask(limit, state.evaluation_seconds),
             believed=self._believed(len(state.observations)),
         )
 

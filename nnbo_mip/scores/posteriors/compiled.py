@@ -47,6 +47,9 @@ class Posterior(abc.ABC):
     spans_plane: ClassVar[bool] = False
     """Whether mean and std are outputs of a network, or the std a function of one."""
 
+    on_sphere: ClassVar[bool] = False
+    """Whether it is linear in a point's place on a sphere, where some maxima have a closed form."""
+
     def __post_init__(self) -> None:
         """Refuse numbers and arrays that no bound holds for."""
         for entry in fields(self):  # type: ignore[arg-type]

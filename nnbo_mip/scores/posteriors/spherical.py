@@ -38,6 +38,8 @@ class Sphere:
         Reciprocals of the length-scales, at least zero.
     """
 
+    on_sphere = True
+
     center: FloatArray
     rate: FloatArray
 
