@@ -30,9 +30,24 @@ def report(tasks: Sequence[Task], runs: Sequence[Run]) -> str:
         checks = [run["stops"]["certified"]["check"] for run in runs if "certified" in run["stops"]]
         counted = {verdict: checks.count(verdict) for verdict in sorted(set(checks))}
         lines += ["", f"Certificates of stops, checked again: {counted}."]
+        lines += [_contradicted(runs)]
         used = sum(run["cpu"] for run in runs)
         lines += [f"{len(runs)} runs, {used:.0f} CPU seconds."]
     return "\n".join(lines)
+
+
+def _contradicted(runs: Sequence[Run]) -> str:
+    """Count sampled stops where ascents find a point of the same band above the tolerance."""
+    found = [
+        row["reached"] > run["tolerance"]
+        for run in runs
+        for row in run["trace"]
+        if row["n"] == run["stops"].get("sampled", {}).get("n") and "reached" in row
+    ]
+    return (
+        f"Sampled stops of a band that exceeds the tolerance at a point that ascents find: "
+        f"{sum(found)} of {len(found)}."
+    )
 
 
 def _row(label: str, name: str, runs: Sequence[Run]) -> str:
