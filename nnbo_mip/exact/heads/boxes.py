@@ -31,7 +31,7 @@ from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.primal import climb
 from nnbo_mip.exact.search.result import SearchResult
-from nnbo_mip.exact.spherical.search import SphereSearch, is_spherical
+from nnbo_mip.exact.spherical.search import SphereSearch
 from nnbo_mip.exact.spherical.search import why_not as why_not_on_sphere
 from nnbo_mip.exact.trees.cells import TreeCells
 from nnbo_mip.exact.trees.search import TreeSearch
@@ -134,7 +134,7 @@ class Boxed:
             return f"a {type(head).__name__} reads neither mean and std nor members."
         if posterior.forest is not None:
             return ""
-        if is_spherical(self.problem):
+        if self.problem.posterior.on_sphere:
             return why_not_on_sphere(self.problem)
         return self._found if isinstance(self._found, str) else ""
 
@@ -224,7 +224,7 @@ def search_of(boxed: Boxed, options: BoxOptions, monitor: Monitor) -> Search:
     """Return the search over boxes of a problem: those of trees end at thresholds."""
     if boxed.problem.posterior.forest is not None:
         return TreeSearch(boxed.problem, options, monitor)
-    if is_spherical(boxed.problem):
+    if boxed.problem.posterior.on_sphere:
         return SphereSearch(boxed.problem, options, monitor)
     return HeadBoxSearch(boxed, options, monitor)
 
@@ -238,7 +238,7 @@ def solve(problem: HeadProblem, options: BoxOptions, monitor: Monitor) -> Search
 def bound_of_domain(boxed: Boxed, monitor: Monitor) -> float:
     """Return the bound of one relaxation over the whole box; ``inf`` where there is none."""
     problem = boxed.problem
-    if problem.posterior.forest is not None or is_spherical(problem):
+    if problem.posterior.forest is not None or problem.posterior.on_sphere:
         search = search_of(boxed, BoxOptions(), monitor)
         assert not isinstance(search, HeadBoxSearch)
         return search.bound_once() if search.is_useful else math.inf

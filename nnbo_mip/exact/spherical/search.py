@@ -38,14 +38,9 @@ REPAIRS = 1.5
 program."""
 
 
-def is_spherical(problem: HeadProblem) -> bool:
-    """Whether a posterior is of this kind, and its boxes are searched here."""
-    return problem.posterior.on_sphere
-
-
 def closes_at_once(problem: HeadProblem) -> bool:
     """Whether one bound settles a problem, so that no search for points is worth its time."""
-    return is_spherical(problem) and not why_not(problem) and SphereRelaxer(problem).is_exact
+    return problem.posterior.on_sphere and not why_not(problem) and SphereRelaxer(problem).is_exact
 
 
 def why_not(problem: HeadProblem) -> str:

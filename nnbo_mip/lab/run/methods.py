@@ -12,6 +12,7 @@ from nnbo_mip.lab.plan.unit import Unit
 from nnbo_mip.loop.designs.designs import design_of
 from nnbo_mip.loop.record.serialization import limit_in
 from nnbo_mip.loop.settings.settings import Purpose, seed_for
+from nnbo_mip.loop.stopping.rule import NoStop
 from nnbo_mip.problems.noise import GaussianNoise
 from nnbo_mip.problems.problem import Direction, Problem
 from nnbo_mip.space.space import Space
@@ -83,6 +84,8 @@ class Modelled:
 
     def stops(self) -> bool:
         """Return what the stop rule says."""
+        if isinstance(self._optimizer.settings.stop, NoStop):
+            return False
         return bool(self._optimizer.should_stop())
 
 
