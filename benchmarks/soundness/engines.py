@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib.util
 import math
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
+from unittest.mock import patch
 
 from benchmarks.certify.measure import cpu_seconds
 from benchmarks.soundness.nets import FuzzCase
@@ -105,15 +106,11 @@ class Contestant:
 @contextmanager
 def bounded_backward() -> Iterator[None]:
     """Let the box engine and its checker take every network for a deep one."""
-    from nnbo_mip.exact.branching import boxes
-    from nnbo_mip.exact.checking import recheck
-
-    before = boxes.is_deep, recheck.is_deep
-    boxes.is_deep = recheck.is_deep = lambda _: True
-    try:
+    modules = ("nnbo_mip.exact.branching.boxes", "nnbo_mip.exact.checking.recheck")
+    with ExitStack() as patched:
+        for module in modules:
+            patched.enter_context(patch(f"{module}.is_deep", lambda _: True))
         yield
-    finally:
-        boxes.is_deep, recheck.is_deep = before
 
 
 def _near(value: float, bound: float, index: int) -> float | None:

@@ -201,10 +201,10 @@ class _BoxTurns:
             for source, matrix in layer.terms.items()
             if source > 0
         )
-        products = 2 * (problem.dimension + 5) * weights
-        if boxes.is_deep(problem):
-            # Rows of open units go through all layers below theirs, from both sides.
-            products = OPEN_SHARE * problem.network.n_relus * weights
+        # Rows of open units of a deep network go through all layers below theirs, from both sides.
+        rows = OPEN_SHARE * problem.network.n_relus
+        deep = boxes.is_deep(problem)
+        products = float(weights * (rows if deep else 2 * (problem.dimension + 5)))
         self._seconds_per_box = BOX_SECONDS + SECONDS_PER_PRODUCT * products
 
     def boxes_in(self, seconds: float) -> int:
