@@ -34,6 +34,8 @@ PUBLIC = [
     "Observation",
     "OptimizeResult",
     "Progress",
+    "Property",
+    "PropertyCertificate",
     "Proposal",
     "Real",
     "SolverError",
@@ -42,6 +44,7 @@ PUBLIC = [
     "TrainingError",
     "UncertifiedWarning",
     "UnsupportedError",
+    "VerifyResult",
     "__version__",
     "acquisitions",
     "certify",
@@ -53,6 +56,7 @@ PUBLIC = [
     "problems",
     "scores",
     "surrogates",
+    "verify",
 ]
 
 
