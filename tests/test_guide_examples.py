@@ -51,7 +51,9 @@ def test_verification(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = _run("verification.md")
     assert names["answer"].answer == "violated"
     names["net"].save("net.npz")
-    found = CliRunner().invoke(app, ["verify", "net.npz", "digit.vnnlib", "--certificate", "c.json"])
+    found = CliRunner().invoke(
+        app, ["verify", "net.npz", "digit.vnnlib", "--certificate", "c.json"]
+    )
     assert found.exit_code == 0
     assert found.output.splitlines()[0] == "unsat"
     assert CliRunner().invoke(app, ["check", "c.json", "net.npz"]).exit_code == 0
