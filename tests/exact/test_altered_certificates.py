@@ -66,6 +66,7 @@ FIELDS = {
     "seconds": INFORMATION,
     "counters": INFORMATION,
     "unverified": INFORMATION,
+    "threshold": "computed",
     "sub_certificates": "proven",
     "head": "compared",
     "readout": "compared",
