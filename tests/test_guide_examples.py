@@ -79,3 +79,21 @@ def test_optuna() -> None:
     study = _run("optuna.md")["study"]
     assert len(study.trials) < 60
     assert "the regret is at most" in study.user_attrs["nnbo:stop"]
+
+
+def test_verification(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = _run("verification.md")
+    assert names["answer"].answer == "violated"
+    names["net"].save("net.npz")
+    found = CliRunner().invoke(
+        app, ["verify", "net.npz", "digit.vnnlib", "--certificate", "c.json"]
+    )
+    assert found.exit_code == 0
+    assert found.output.splitlines()[0] == "unsat"
+    assert CliRunner().invoke(app, ["check", "c.json", "net.npz"]).exit_code == 0
+    assert CliRunner().invoke(app, ["verify", "net.npz", "any.vnnlib"]).exit_code == 3
+    asked = ["certify", "net.npz", "--lower", "0", "--upper", "1", "--output", "y0"]
+    assert CliRunner().invoke(app, [*asked, "--threshold", "1e3"]).exit_code == 0
+    assert CliRunner().invoke(app, [*asked, "--threshold", "-1e3"]).exit_code == 3
+    assert CliRunner().invoke(app, [*asked, "--threshold", "high"]).exit_code == 2

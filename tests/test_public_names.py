@@ -35,6 +35,8 @@ PUBLIC = [
     "OptimizeResult",
     "Ordinal",
     "Progress",
+    "Property",
+    "PropertyCertificate",
     "Proposal",
     "Real",
     "SolverError",
@@ -43,6 +45,7 @@ PUBLIC = [
     "TrainingError",
     "UncertifiedWarning",
     "UnsupportedError",
+    "VerifyResult",
     "__version__",
     "acquisitions",
     "certify",
@@ -55,6 +58,7 @@ PUBLIC = [
     "scores",
     "stopping",
     "surrogates",
+    "verify",
 ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import math
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -106,13 +106,10 @@ class Contestant:
 @contextmanager
 def bounded_backward() -> Iterator[None]:
     """Let the box engine and its checker take every network for a deep one."""
-    from nnbo_mip.exact.branching import boxes
-    from nnbo_mip.exact.checking import recheck
-
-    def always(_: object) -> bool:
-        return True
-
-    with patch.object(boxes, "is_deep", always), patch.object(recheck, "is_deep", always):
+    modules = ("nnbo_mip.exact.branching.boxes", "nnbo_mip.exact.checking.recheck")
+    with ExitStack() as patched:
+        for module in modules:
+            patched.enter_context(patch(f"{module}.is_deep", lambda _: True))
         yield
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.vnncomp.instances import Instance
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.control import kept_by
-from nnbo_mip.exact.bounds.compiled_relaxation import load_kernel
+from nnbo_mip.exact.bounds.compiled_relaxation import load_deep_kernel, load_kernel
 from nnbo_mip.exact.branching import phases
 from nnbo_mip.exact.property_certificate import PropertyCertificate
 from nnbo_mip.exact.verify import verify
@@ -25,6 +25,7 @@ FLOAT32_ROUNDING = 1e-4
 def warm_up() -> None:
     """Load what is compiled once a machine."""
     load_kernel()
+    load_deep_kernel()
     phases.load_kernels()
     phases.load_ascent_kernels()
 
@@ -70,7 +71,8 @@ def _agrees(path: Path, network: Network, x: FloatArray, outputs: FloatArray) ->
     session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
     entry = session.get_inputs()[0]
     shape = [size if isinstance(size, int) and size > 0 else 1 for size in entry.shape]
-    given = x.astype(np.float32).reshape(shape)
+    precision = np.float64 if entry.type == "tensor(double)" else np.float32
+    given = x.astype(precision).reshape(shape)
     found = np.asarray(session.run(None, {entry.name: given})[0], dtype=np.float64).ravel()
     exact = network.evaluate(given.astype(np.float64).reshape(1, -1))[0]
     allowed = FLOAT32_ROUNDING * max(1.0, float(np.abs(outputs).max()))

@@ -169,10 +169,10 @@ class PropertyCertificate(Rebuilt):
         self.property.check_fits(network.n_inputs, network.n_outputs)
         if self.answer == "violated":
             x = None if self.witness is None else np.array(self.witness)
-            reached = None if x is None else violated_case(network, self.property, x)
-            if reached is None:
+            place = None if x is None else violated_case(network, self.property, x)
+            if place is None:
                 return "refuted", "its witness lies in no unsafe case."
-            return "confirmed", f"the forward pass at the witness lies in case {reached + 1}."
+            return "confirmed", f"the forward pass at the witness lies in case {place + 1}."
         if self.answer == "undecided":
             return "confirmed", "the certificate claims nothing."
         cases = [case for case in self.property.cases if not case.is_empty]

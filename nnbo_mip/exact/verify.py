@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -19,9 +20,7 @@ from nnbo_mip.exact.certificates.certificate import Certificate
 from nnbo_mip.exact.certify import certify
 from nnbo_mip.exact.methods import METHODS
 from nnbo_mip.exact.property_certificate import PropertyCertificate, violated_case
-from nnbo_mip.exact.search.monitor import Monitor
-from nnbo_mip.exact.search.primal import climb
-from nnbo_mip.exact.search.problem import Problem
+from nnbo_mip.exact.verification.attack import attack
 from nnbo_mip.exact.verification.property import Property
 from nnbo_mip.exact.verification.reduction import Reduction, reduce_case
 from nnbo_mip.exact.verification.vnnlib import read_property
@@ -29,8 +28,12 @@ from nnbo_mip.exact.verify_result import VerifyResult
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.network.inputs import as_network
 
-ATTACK_SHARE = 0.1
-"""Share of the time in which all cases are attacked, before the first of them is proven."""
+ROUNDS = ((8192, 0.1, 10.0), (1 << 17, 1.0, math.inf))
+"""Points of the attacks of a round; share of the time left that it takes, and its most seconds.
+What the first round leaves open is attacked with more points, and its proof begins anew."""
+
+ATTACK_SHARE = 0.2
+"""Share of a round's time in which all cases are attacked, before the first of them is proven."""
 
 
 def verify(
@@ -120,35 +123,39 @@ class _Verification:
 
     def run(self) -> VerifyResult:
         reductions = {n: reduce_case(self.network, self.property.cases[n]) for n in self.cases}
-        if len(self.cases) > 1:
-            for reduction in reductions.values():
-                x = self._attack(reduction, ATTACK_SHARE * self._remaining() / len(self.cases))
-                if x is not None and self._is_witness(x):
-                    return self._result("violated", x)
-                if self._remaining() == 0.0:
-                    break
-        for position, number in enumerate(self.cases):
-            seconds = self._remaining() / (len(self.cases) - position)
+        for points, share, most in ROUNDS:
+            x = self._round(reductions, points, min(share * self._remaining(), most))
+            if x is not None:
+                return self._result("violated", x)
+            if len(self.proofs) == len(self.cases):
+                return self._result("holds", None)
+        return self._result("undecided", None)
+
+    def _round(
+        self, reductions: dict[int, Reduction], points: int, seconds: float
+    ) -> FloatArray | None:
+        """Attack the cases that are open, then prove them; return a witness if one is found."""
+        left = [number for number in self.cases if number not in self.proofs]
+        until = now() + seconds
+        self.messages = []
+        for number in left:
+            seconds_each = ATTACK_SHARE * seconds / len(left)
+            x, evaluations = attack(reductions[number], points, seconds_each, self.options.seed)
+            self.counters["evaluations"] += evaluations
+            if self._is_witness(x):
+                return x
+        for position, number in enumerate(left):
+            seconds = (until - now()) / (len(left) - position)
             if seconds <= 0.0:
                 self.messages.append(f"time was up before case {number + 1}")
                 break
             x = self._decide(number, reductions[number], seconds)
             if x is not None:
-                return self._result("violated", x)
-        if len(self.proofs) == len(self.cases):
-            return self._result("holds", None)
-        return self._result("undecided", None)
+                return x
+        return None
 
     def _remaining(self) -> float:
         return max(0.0, self.options.time_limit - (now() - self._started))
-
-    def _attack(self, reduction: Reduction, seconds: float) -> FloatArray | None:
-        """Climb in one case; return the best point where its rows seem to be satisfied."""
-        problem = Problem(reduction.network.negated(), reduction.domain)
-        monitor = Monitor(problem, 0.0, seconds, threshold=-reduction.least)
-        climb(problem, monitor, seed=self.options.seed)
-        self.counters["evaluations"] += monitor.evaluations
-        return monitor.best_x if monitor.exceeded else None
 
     def _decide(self, number: int, reduction: Reduction, seconds: float) -> FloatArray | None:
         """Prove one case, or return a witness."""
@@ -186,7 +193,7 @@ class _Verification:
             answer=answer,
             network_fingerprint=self.network.fingerprint,
             property=self.property,
-            certificates=tuple(self.proofs.values()) if answer == "holds" else (),
+            certificates=tuple(self.proofs[n] for n in self.cases) if answer == "holds" else (),
             witness=None if x is None else tuple(x.tolist()),
             outputs=None if outputs is None else tuple(outputs.tolist()),
             nnbo_mip_version=__version__,

@@ -217,7 +217,7 @@ def test_an_undecided_check_exits_with_1(monkeypatch: pytest.MonkeyPatch) -> Non
         ("certify tent.npz --lower 1 --upper 7 --save folder", "add the name of a file"),
         ("certify tent.npz --lower 1e200 --upper 1e300", "rescale"),
         ("certify folder --lower 1 --upper 7", "got the folder 'folder'"),
-        ("certify model.pt --lower 1 --upper 7", "ends in .onnx, .npz or .json"),
+        ("certify model.pt --lower 1 --upper 7", "ends in .onnx, .onnx.gz, .npz or .json"),
         ("certify empty.npz --lower 1 --upper 7", "got an empty file"),
         ("certify empty.onnx --lower 1 --upper 7", "must be an ONNX model"),
         ("certify text.npz --lower 1 --upper 7", "a file that begins with b'hell'"),

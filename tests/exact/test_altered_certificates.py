@@ -65,6 +65,7 @@ FIELDS = {
     "seconds": INFORMATION,
     "counters": INFORMATION,
     "unverified": INFORMATION,
+    "threshold": "computed",
     "sub_certificates": "proven",
     "head": "compared",
     "readout": "compared",

@@ -78,8 +78,8 @@ def test_marks_of_a_box_serve_its_parts() -> None:
 
 
 def test_marks_are_believed() -> None:
-    layer = (np.ones((2, 2)), np.ones(2))
-    network = Network.from_layers([layer, layer, layer, layer, (np.ones((1, 2)), [0.0])])
+    first, layer = (np.ones((2, 2)), np.ones(2)), (np.ones((2, 2)), np.zeros(2))
+    network = Network.from_layers([first, layer, layer, layer, (np.ones((1, 2)), [0.0])])
     problem = Problem(network, Domain(-np.ones(2), np.ones(2)))
     relaxer = DeepRelaxer(network, problem.rounding)
     ends = np.full((2, 1), -1.0), np.full((2, 1), 1.0)

@@ -13,7 +13,9 @@ from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.bounds.compiled_relaxation import CompiledRelaxer
 from nnbo_mip.exact.bounds.relaxation import Relaxer
 from nnbo_mip.exact.branching.preactivations import proven_bounds
+from nnbo_mip.exact.checking.dyadic import Dyadic
 from nnbo_mip.exact.checking.recheck_bounds import BoxBounder
+from nnbo_mip.exact.checking.recheck_leaf import Leaf, _candidates
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.problem import Problem
 from tests.exact.backends.extras import needs_gurobi, needs_scip
@@ -129,3 +131,12 @@ def test_integer_programs_of_tiny_weights_do_not_overflow(
     result = nm.certify(network, space, method="mip", solver=solver, formulation=formulation)
     assert result.status == "optimal"
     assert result.certificate.check(network).confirmed
+
+
+@pytest.mark.parametrize("slope", [5e-324, 1e-310, 1e-200, 1.0])
+def test_programs_for_multipliers_of_a_leaf_have_finite_numbers(slope: float) -> None:
+    leaf = Leaf(np.array([-1.0]), np.array([1.0]), [], [])
+    conditions = [Dyadic.of(np.array([slope, 1.0])), Dyadic.of(np.array([-slope, -1.0]))]
+    found = list(_candidates(Dyadic.of(np.array([2.0, 0.5])), conditions, leaf))
+    assert len(found) > 1
+    assert np.isfinite(found).all()
