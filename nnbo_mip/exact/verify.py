@@ -28,7 +28,7 @@ from nnbo_mip.exact.verify_result import VerifyResult
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.network.inputs import as_network
 
-ROUNDS = ((8192, 0.1, 10.0), (1 << 17, 1.0, math.inf))
+ROUNDS = ((8192, 0.2, 10.0), (1 << 17, 1.0, math.inf))
 """Points of the attacks of a round; share of the time left that it takes, and its most seconds.
 What the first round leaves open is attacked with more points, and its proof begins anew."""
 
