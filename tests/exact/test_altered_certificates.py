@@ -230,6 +230,8 @@ def why_true(case: Case, changed: nm.Certificate, place: Place, reason: str) -> 
         return "less than a rigorous bound"
     if field == "kind" and "rigorously" in reason:
         return "the bound was proven again, rigorously"
+    if field == "threshold" and decides_rightly(changed, honest):
+        return "another question, which value and bound, both proven, decide as it says"
     if field == "x" and has_value(case, changed, honest):
         return "another point with the same value"
     on_edge = abs(honest.gap - honest.requested_gap) <= 1e-12
@@ -247,6 +249,16 @@ def why_true(case: Case, changed: nm.Certificate, place: Place, reason: str) -> 
         if same == honest.objective_fingerprint:
             return "another name of the same function"
     return ""
+
+
+def decides_rightly(changed: nm.Certificate, honest: nm.Certificate) -> bool:
+    """Whether an altered threshold is decided by the honest value and bound."""
+    if changed.threshold is None:
+        return changed.decided is None
+    sign = 1.0 if honest.direction == "maximize" else -1.0
+    is_exceeded = sign * honest.value > sign * changed.threshold
+    is_kept = not is_exceeded and sign * honest.bound <= sign * changed.threshold
+    return changed.decided == ("violated" if is_exceeded else "holds" if is_kept else "undecided")
 
 
 def has_value(case: Case, changed: nm.Certificate, honest: nm.Certificate) -> bool:

@@ -38,8 +38,6 @@ class Sphere:
         Reciprocals of the length-scales, at least zero.
     """
 
-    on_sphere = True
-
     center: FloatArray
     rate: FloatArray
 
@@ -88,6 +86,8 @@ class OnSphere(CurvedPosterior):
     center, rate : (d,) arrays
         See `Sphere`.
     """
+
+    on_sphere = True
 
     center: FloatArray
     rate: FloatArray
