@@ -24,7 +24,7 @@ from benchmarks.regret.plot import SHOWN, draw
 from benchmarks.regret.problems import QUICK, QUICK_SEEDS, QUICK_STEPS, SUITES, Case
 from benchmarks.regret.results import Results
 from benchmarks.regret.table import report
-from nnbo_mip.loop.settings.defaults import SOME_INPUTS
+from nnbo_mip.loop.settings.defaults import VERY_MANY_INPUTS
 
 SEEDS = 10
 TIME_LIMIT = 5.0
@@ -73,7 +73,7 @@ def cases_of(options: argparse.Namespace) -> list[Case]:
 
 def fits(case: Case, method: str) -> bool:
     """Whether a method is another one than the default on a function."""
-    return method != BEYOND_FEW or case.problem.dimension <= SOME_INPUTS
+    return method != BEYOND_FEW or case.problem.dimension <= VERY_MANY_INPUTS
 
 
 def seeds_of(options: argparse.Namespace) -> range:

@@ -211,17 +211,15 @@ def _take(
     if monitor.exceeded:
         return _answer(monitor, counters)
     complete: set[str] = set()
-    courses: dict[str, Course] = {}
+    courses: dict[str, Course | None] = {}
     for turns in rounds:
         left = [turn for turn in turns if turn.engine not in complete]
         if turns and not left:
             break  # all have searched everything, what is open is rounding; or gave up
         for turn in left:
-            course = courses.get(turn.engine)
-            if math.isfinite(monitor.patience) and (course is None or turn.starts_anew):
-                course = courses[turn.engine] = Course(monitor.patience)
-            with monitor.judged_by(course):
+            with monitor.judged_by(None if turn.starts_anew else courses.get(turn.engine)):
                 result = turn.run()
+            course = courses[turn.engine] = monitor.judged
             counters.update(result.work)
             if result.status == "infeasible":
                 return result
@@ -234,7 +232,7 @@ def _take(
                 complete |= {turn.engine, mip.ENGINE}
             if monitor.closed() or monitor.is_hurried():
                 return _answer(monitor, counters)
-    if any(course.is_hopeless for course in courses.values()):
+    if any(course is not None and course.is_hopeless for course in courses.values()):
         monitor.give_up()
     return _answer(monitor, counters)
 

@@ -9,6 +9,7 @@ import pytest
 import nnbo_mip as nm
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.loop.settings.defaults import PATIENCE, PATIENCE_FOR_FEW_INPUTS
+from nnbo_mip.loop.settings.stored import settings_of
 from nnbo_mip.maximizers.base.abstract import Proposal
 from nnbo_mip.maximizers.exact import Auto
 from nnbo_mip.surrogates.gp.gp import GaussianProcess, GpBelief
@@ -68,10 +69,10 @@ def test_a_call_has_endless_patience_and_a_run_has_some() -> None:
 def test_a_stored_run_without_patience_goes_on_without_any() -> None:
     settings = nm.BayesianOptimizer([(0.0, 1.0)], maximizer=Auto()).settings
     assert "patience" not in settings.descriptions["maximizer"]
-    again = type(settings).from_dict(settings.to_dict(), {})
+    again = settings_of(settings.to_dict(), {})
     assert again.maximizer == Auto()
     patient = nm.BayesianOptimizer([(0.0, 1.0)]).settings
-    assert type(settings).from_dict(patient.to_dict(), {}).maximizer == patient.maximizer
+    assert settings_of(patient.to_dict(), {}).maximizer == patient.maximizer
 
 
 def test_a_patience_must_be_positive() -> None:

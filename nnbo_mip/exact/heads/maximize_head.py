@@ -37,7 +37,6 @@ from nnbo_mip.exact.heads import (
 from nnbo_mip.exact.heads.boxes import Boxed
 from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.scores.problem import HeadProblem, answer
-from nnbo_mip.exact.search.course import Course
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.result import Proof, SearchResult, Step
 from nnbo_mip.scores.base.abstract import Shape
@@ -214,10 +213,9 @@ class _Turns:
     def _solve_sequence(self) -> None:
         assert self.sequence is not None
         before = self.monitor.bound
-        patience = self.monitor.patience
-        course = Course(patience) if math.isfinite(patience) else None
-        with self.monitor.judged_by(course):
+        with self.monitor.judged_by(None):
             result = self.sequence(self.problem, self.options, self.monitor)
+        course = self.monitor.judged
         self.gave_up |= course is not None and course.is_hopeless
         self.steps = result.steps
         self.counters.update(result.work)

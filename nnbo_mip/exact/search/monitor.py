@@ -63,8 +63,8 @@ class Monitor:
         self.evaluations = 0
         self._callback = callback
         self.patience = patience
-        # Without an end of patience nothing is judged.
-        self._course = Course(patience) if math.isfinite(patience) else None
+        self._course: Course | None = None  # begun by the first work, if patience has an end
+        self.judged: Course | None = None
         self._gave_up = False
         self._started = now()
         self._deadline = self._started + time_limit
@@ -125,8 +125,10 @@ class Monitor:
 
     def spend(self, work: float, bound: float) -> None:
         """Take notice of work, in seconds of a nominal machine, and of the bound that it left."""
-        if self._course is None:
+        if math.isinf(self.patience):
             return
+        if self._course is None:
+            self._course = Course(self.patience)
         known = self.best_x is not None
         gap = min(bound, self.bound) - self.cutoff if known else math.nan
         self._course.spend(work, gap)
@@ -142,12 +144,15 @@ class Monitor:
 
     @contextmanager
     def judged_by(self, course: Course | None) -> Iterator[None]:
-        """Judge what is done within by a course of its own."""
+        """Judge what is done within by a course of its own, None for a new one.
+
+        `judged` is that course afterwards, None where no work was judged.
+        """
         before, self._course = self._course, course
         try:
             yield
         finally:
-            self._course = before
+            self.judged, self._course = self._course, before
 
     def seconds(self) -> float:
         """Seconds since the start."""

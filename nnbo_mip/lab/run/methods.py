@@ -64,6 +64,7 @@ class Modelled:
             direction=task.direction,
             seed=unit.instance,
         )
+        self._has_rule = not isinstance(settings.stop, NoStop)
         self._optimizer = BayesianOptimizer.of(settings)  # rehearsed when the unit was planned
 
     def ask(self) -> tuple[Any, Suggestion | None]:
@@ -84,9 +85,7 @@ class Modelled:
 
     def stops(self) -> bool:
         """Return what the stop rule says."""
-        if isinstance(self._optimizer.settings.stop, NoStop):
-            return False
-        return bool(self._optimizer.should_stop())
+        return self._has_rule and bool(self._optimizer.should_stop())
 
 
 class Drawn:

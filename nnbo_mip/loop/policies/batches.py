@@ -42,6 +42,9 @@ class Batch(abc.ABC):
     name: ClassVar[str]
     """Its name in the registry."""
 
+    keeps_acquisition: ClassVar[bool] = True
+    """Whether `acquisition` returns what it is given."""
+
     @abc.abstractmethod
     def values(
         self, pending: npt.ArrayLike, y: npt.ArrayLike, fit: Fit | None
@@ -111,6 +114,7 @@ class Thompson(Batch):
     """Maximize a drawn function instead of the acquisition while points are pending."""
 
     name: ClassVar[str] = "thompson"
+    keeps_acquisition: ClassVar[bool] = False
 
     def values(
         self, pending: npt.ArrayLike, y: npt.ArrayLike, fit: Fit | None

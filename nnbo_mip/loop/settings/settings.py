@@ -45,7 +45,7 @@ from nnbo_mip.loop.settings.defaults import (
     warp_for,
 )
 from nnbo_mip.loop.stopping.catalogue import stop_of
-from nnbo_mip.loop.stopping.rule import StopRule
+from nnbo_mip.loop.stopping.rule import NO_STOP, NoStop, StopRule
 from nnbo_mip.loop.warps.warping import Warp, warp_of
 from nnbo_mip.maximizers.base.abstract import Maximizer
 from nnbo_mip.maximizers.base.catalogue import registry as maximizers
@@ -192,7 +192,11 @@ class Settings(Rebuilt):
             "warp": warp_for(warp, made_surrogate, dimension),
             "stop": stop,
         }
-        made: dict[str, Any] = {name: door(given[name]) for name, door in DOORS.items()}
+        doors = {name: door for name, door in DOORS.items() if name != "stop" or stop is not None}
+        made: dict[str, Any] = {name: door(given[name]) for name, door in doors.items()}
+        descriptions = {name: described(made[name], given[name], doors[name]) for name in doors}
+        if stop is None:
+            made["stop"], descriptions["stop"] = NO_STOP, {"name": NO_STOP.name}
         settings = cls(
             space=made_space,
             **made,
@@ -203,9 +207,7 @@ class Settings(Rebuilt):
             steps=None if steps is None else check_count("steps", steps),
             seed=made_seed,
             embedded=embedded,
-            descriptions={
-                name: described(made[name], given[name], door) for name, door in DOORS.items()
-            },
+            descriptions=descriptions,
         )
         settings._check_combination()
         return settings
@@ -278,8 +280,9 @@ class Settings(Rebuilt):
         if isinstance(self.initial, Given):
             self.initial.points(self.search)  # says which of them is not admissible
         self._check_acquisition(self.acquisition, "acquisition")
-        self._check_acquisition(self.batch.acquisition(self.acquisition, 1), "batch")
-        for rule in self.stop.parts:
+        if not self.batch.keeps_acquisition:
+            self._check_acquisition(self.batch.acquisition(self.acquisition, 1), "batch")
+        for rule in () if isinstance(self.stop, NoStop) else self.stop.parts:
             if rule.certified:
                 self._check_acquisition(acquisitions.create(rule.acquisition), "stop rule")
         for name in ("scaling", "escape"):

@@ -146,10 +146,11 @@ class Step:
             self._gap,
         )
         doubt = ""
-        if scorer is not None and is_negligible(
-            Target(scorer, settings.search.model()), escaped.proposal.x, self._learned.y
-        ):
-            doubt = NOTHING_LEFT if self._learned.region is None else NOTHING_IN_REGION
+        if scorer is not None:
+            target, x = Target(scorer, settings.search.model()), escaped.proposal.x
+            # Scores that are not compared by their logarithm are never negligible.
+            if target.searched.is_logarithm and is_negligible(target, x, self._learned.y):
+                doubt = NOTHING_LEFT if self._learned.region is None else NOTHING_IN_REGION
         remarks = (*self._remarks(suggestion.message), doubt)
         found = replace(
             suggestion.found,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nnbo_mip.core.registry import Registry
-from nnbo_mip.loop.stopping.rule import NoStop, StopRule
+from nnbo_mip.loop.stopping.rule import NO_STOP, StopRule
 
 _ROOM = "nnbo_mip.loop.stopping"
 
@@ -34,7 +34,7 @@ def stop_of(given: object) -> StopRule:
         None is none; several rules, in a sequence or as ``"a|b"``, stop where one of them does.
     """
     if given is None:
-        return NoStop()
+        return NO_STOP
     if isinstance(given, str) and "|" in given:
         given = [part.strip() for part in given.split("|")]
     if isinstance(given, list | tuple):

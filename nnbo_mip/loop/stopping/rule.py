@@ -147,3 +147,7 @@ class NoStop(StopRule):
     def verdict(self, run: Standing) -> Verdict:
         """Return that nothing asks to stop."""
         return self._says(False, "no stop rule was given", float("nan"))
+
+
+NO_STOP = NoStop()
+"""What None stands for."""

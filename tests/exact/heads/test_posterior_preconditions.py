@@ -367,7 +367,8 @@ def test_a_derived_head_is_refused(name):
         def score(self, *moments):
             return 2.0 * super().score(*moments)
 
-    head = Derived() if name == "LinearHead" else Derived(0.5)
+    given = {"LinearHead": (), "NoisyImprovement": ((0.5,),)}
+    head = Derived(*given.get(name, (0.5,)))
     posterior = adversarial("plain", np.random.default_rng(9))
     with pytest.raises(UnsupportedError, match="derived"):
         HeadProblem(Objective(posterior, head), domain_of("box", 2))

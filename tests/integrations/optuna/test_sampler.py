@@ -86,7 +86,7 @@ def test_a_logarithm_of_very_many_integers_is_rounded_and_says_so() -> None:
 
 def test_many_parameters_are_searched_in_a_region_which_is_said() -> None:
     def objective(trial: Trial) -> float:
-        return sum(trial.suggest_float(f"x{k}", -1.0, 1.0) ** 2 for k in range(7))
+        return sum(trial.suggest_float(f"x{k}", -1.0, 1.0) ** 2 for k in range(21))
 
     shown = a_study(8, objective, n_startup_trials=7).trials[-1].user_attrs
     assert shown["nnbo:about"].startswith("a region whose sides are")
