@@ -82,6 +82,7 @@ def test_a_quick_run_is_short_and_a_limit_of_time_makes_another_experiment() -> 
     ]
 
 
+@pytest.mark.filterwarnings("ignore::nnbo_mip.ModelWarning")  # five steps in a hundred inputs
 @pytest.mark.parametrize("way", ["gp/trust", "gp/hashed", "gp/rembo", "gp/hashed+trust"])
 def test_a_run_makes_its_evaluations_and_records_its_region(way: str) -> None:
     case = replace(CASES["branin100"], evaluations=15)
