@@ -20,8 +20,17 @@ from tests.loop.runs import BOX, QUICK, advance, bowl, figures, optimizer
 COPIES = {"pickle": lambda one: pickle.loads(pickle.dumps(one)), "deepcopy": copy.deepcopy}
 
 
+UNSAFE = """
+(declare-const X_0 Real)
+(declare-const X_1 Real)
+(declare-const Y_0 Real)
+(assert (>= X_0 0)) (assert (<= X_0 1)) (assert (>= X_1 0)) (assert (<= X_1 1))
+(assert (>= Y_0 2))
+"""
+
+
 @pytest.fixture(scope="module")
-def results() -> dict[str, Any]:
+def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """One of each class of results, by name."""
     run = optimizer(maximizer="bab", steps=9, region="trust")
     advance(run, 5)
@@ -31,6 +40,9 @@ def results() -> dict[str, Any]:
     domain = nm.Space.box([-1.0, -1.0], [1.0, 1.0]).model()
     net = nm.Network.from_layers([([[1.0, -2.0]], [0.0]), ([[1.0]], [0.0])])
     certified = nm.certify(net, [(0.0, 1.0), (0.0, 1.0)])
+    unsafe = tmp_path_factory.mktemp("property") / "unsafe.vnnlib"
+    unsafe.write_text(UNSAFE)
+    verified = nm.verify(net, unsafe)
     seen: list[nm.Progress] = []
     best = nm.maximize(belief, "ei", domain, y=X.sum(axis=1), progress=seen.append)
     kinds = (
@@ -44,6 +56,7 @@ def results() -> dict[str, Any]:
         certified.certificate.check(net),
         best,
         best.found,
+        verified,
         nm.compare(belief, "ei", domain, ["lbfgs", "bab"], y=X.sum(axis=1)),
         seen[-1],
         run.settings,
