@@ -115,6 +115,8 @@ class DeepBounder(BoxBounder):
             gap = np.where(is_open, high - low, 1.0)
             lost = np.where(is_open, -np.abs(adjoints[position]) * high * low / gap, 0.0)
             total = np.maximum(change.sum(axis=1), np.finfo(float).tiny)
-            promised += (change * (lost / total)[:, None]).sum(axis=0)
+            # Where slopes nearly vanish, what is promised overflows: any cut is as good there.
+            with np.errstate(over="ignore", invalid="ignore"):
+                promised += (change * (lost / total)[:, None]).sum(axis=0)
             derivatives.append(derivative * (0.5 * (line.lower + line.upper))[:, None])
         return np.asarray(promised / np.maximum(width, np.finfo(float).tiny))
