@@ -59,7 +59,8 @@ class GraphBuilder:
                 f"a network needs at least one input; got n_inputs={n_inputs}; "
                 "pass the number of inputs."
             )
-        self._layers: list[Affine] = []
+        self.layers: list[Affine] = []
+        """Those made so far; only `relu` adds one."""
         self.n_inputs = n_inputs
         self.input = Affine(np.zeros(n_inputs), {0: identity(n_inputs)})
 
@@ -148,8 +149,8 @@ class GraphBuilder:
         return self.select(self.concatenate(parts), place)
 
     def _relu_layer(self, value: Affine) -> Affine:
-        self._layers.append(_tidied(value))
-        layer = {len(self._layers): identity(value.width)}
+        self.layers.append(_tidied(value))
+        layer = {len(self.layers): identity(value.width)}
         return Affine(np.zeros(value.width), layer)
 
     def leaky_relu(self, value: Affine, slope: npt.ArrayLike) -> Affine:
@@ -241,7 +242,7 @@ class GraphBuilder:
         if isinstance(outputs, Mapping):
             output_names = [name for key, v in outputs.items() for name in _names(key, v.width)]
             outputs = self.concatenate(list(outputs.values()))
-        network = Network(self.n_inputs, tuple(self._layers), _tidied(outputs), tuple(output_names))
+        network = Network(self.n_inputs, tuple(self.layers), _tidied(outputs), tuple(output_names))
         return drop_unread_layers(network)
 
 

@@ -339,12 +339,18 @@ class Network:
 
     @staticmethod
     def from_torch(
-        module: torch.nn.Module, n_inputs: int | None = None, *, verify: bool = True
+        module: torch.nn.Module,
+        n_inputs: int | None = None,
+        *,
+        input_shape: tuple[int, ...] | None = None,
+        verify: bool = True,
     ) -> Network:
         """Import a PyTorch module; see `nnbo_mip.network.importers.torch.importer`."""
         from nnbo_mip.network.graph.doors import importers
 
-        return importers.factory("torch")(module, n_inputs, verify=verify)
+        return importers.factory("torch")(
+            module, n_inputs, input_shape=input_shape, verify=verify
+        )
 
     @staticmethod
     def from_onnx(path: str | Path, max_bytes: int = MAX_BYTES, *, verify: bool = True) -> Network:

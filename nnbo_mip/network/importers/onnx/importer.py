@@ -29,6 +29,7 @@ from nnbo_mip.network.importers.onnx.file import (
     read_model,
     tensor_values,
 )
+from nnbo_mip.network.importers.onnx.images import IMAGES
 from nnbo_mip.network.importers.onnx.shapes import SHAPES
 from nnbo_mip.network.importers.onnx.values import Attributes, Value
 from nnbo_mip.network.importers.probe import (
@@ -42,7 +43,7 @@ from nnbo_mip.network.importers.probe import (
 from nnbo_mip.network.importers.probe_points import probe_points
 from nnbo_mip.network.importers.tensors import MAX_ELEMENTS, Tensor, TensorBuilder
 
-OPERATORS = dict(sorted((ARITHMETIC | SHAPES).items()))
+OPERATORS = dict(sorted((ARITHMETIC | SHAPES | IMAGES).items()))
 NAMES_KEY = "nnbo_mip.output_names"
 """Metadata property with the JSON list of names of the outputs' columns."""
 
@@ -95,9 +96,16 @@ def _imported(model: Any, verify: bool) -> Network:
     ops = _builder(name, shape)
     values = _initializers(model.graph)
     values[name] = ops.input
-    budget = Budget(values.values())
-    for node in model.graph.node:
+    budget = Budget(values.values(), ops.graph.layers)
+    kept = {value.name for value in model.graph.output} | set(values)
+    last = {key: k for k, node in enumerate(model.graph.node) for key in node.input}
+    written = set(values)
+    for k, node in enumerate(model.graph.node):
+        _check_names(node, values, written)
         budget.spend(_carry_out(ops, node, values, opset_version(model)), node)
+        written.update(node.output)
+        for key in {key for key in node.input if key and last[key] == k} - kept:
+            budget.release(values.pop(key))
     outputs = {value.name: _output(value.name, values) for value in model.graph.output}
     names = _stored_names(model, sum(rows.width for rows in outputs.values()))
     if names:
@@ -146,6 +154,19 @@ def _initializers(graph: Any) -> dict[str, Value]:
     return values
 
 
+def _check_names(node: Any, values: dict[str, Value], written: set[str]) -> None:
+    """Refuse a node that reads what there is not, or writes what there was."""
+    missing = [name for name in node.input if name and name not in values]
+    taken = [name for name in node.output if name and name in written]
+    if missing or taken:
+        raise FileFormatError(
+            f"cannot import node {node.name or node.output[:1]!r} ({node.op_type}): it must read "
+            f"values computed before and write new ones; {[*missing, *taken][0]!r} is "
+            f"{'missing' if missing else 'written twice'} (a cycle, a lost initializer or an "
+            "unsorted graph); export the model again."
+        )
+
+
 def _carry_out(ops: TensorBuilder, node: Any, values: dict[str, Value], opset: int) -> list[Value]:
     """Add the outputs of a node to `values`, and return them."""
     where = f"cannot import node {node.name or node.output[:1]!r} ({node.op_type})"
@@ -153,14 +174,6 @@ def _carry_out(ops: TensorBuilder, node: Any, values: dict[str, Value], opset: i
         raise UnsupportedError(
             f"{where}: {node.op_type} of domain {node.domain or 'ai.onnx'} is not supported; "
             f"supported are {', '.join(OPERATORS)}."
-        )
-    missing = [name for name in node.input if name and name not in values]
-    taken = [name for name in node.output if name in values]
-    if missing or taken:
-        raise FileFormatError(
-            f"{where}: it must read values computed before and write new ones; "
-            f"{[*missing, *taken][0]!r} is {'missing' if missing else 'written twice'} "
-            "(a cycle, a lost initializer or an unsorted graph); export the model again."
         )
     try:
         attributes = Attributes(node, opset)

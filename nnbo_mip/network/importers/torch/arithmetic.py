@@ -251,7 +251,7 @@ ARITHMETIC: dict[str, Handler] = {
     "clamp_min": _clamp_min,
     **dict.fromkeys(("clone", "contiguous", "detach", "pos", "positive"), _unchanged),
     **dict.fromkeys(("div", "divide", "itruediv", "true_divide", "truediv"), _divide),
-    "dropout": _dropout,
+    **dict.fromkeys(("dropout", "dropout1d", "dropout2d", "dropout3d"), _dropout),
     "hardtanh": _hardtanh,
     "leaky_relu": _leaky_relu,
     "linear": _linear,

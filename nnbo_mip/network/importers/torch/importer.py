@@ -10,6 +10,7 @@ Importing this module imports torch; `Network.from_torch` imports it when it is 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -18,6 +19,8 @@ import numpy as np
 import torch
 from torch import fx, nn
 
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import as_whole
 from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.graph import Network
@@ -42,7 +45,13 @@ from nnbo_mip.network.importers.torch.interpreter import Interpreter
 MODEL = "the PyTorch module"
 
 
-def from_torch(module: nn.Module, n_inputs: int | None = None, *, verify: bool = True) -> Network:
+def from_torch(
+    module: nn.Module,
+    n_inputs: int | None = None,
+    *,
+    input_shape: tuple[int, ...] | None = None,
+    verify: bool = True,
+) -> Network:
     """Import a PyTorch module.
 
     Parameters
@@ -52,6 +61,9 @@ def from_torch(module: nn.Module, n_inputs: int | None = None, *, verify: bool =
         of named ones. In eval mode, where it has batch norm or dropout layers.
     n_inputs : int, optional
         d; read off the first linear layer when left out.
+    input_shape : tuple of int, optional
+        Of one input where the module takes a batch (n, …) of images, such as (1, 28, 28). Its
+        entries, in C order, are the network's inputs.
     verify : bool
         Whether to compare the network with the module, and to refuse it where they differ or
         cannot be compared; without, `Network.unverified` says so.
@@ -73,14 +85,37 @@ def from_torch(module: nn.Module, n_inputs: int | None = None, *, verify: bool =
     _check_module(module)
     root = _first_argument_only(module)
     graph = _trace(root)
-    width = inferred_inputs(graph, root) if n_inputs is None else n_inputs
-    ops = TensorBuilder((width,), batched=True)
-    result = Interpreter(root, graph, ops).run()
+    shape = _shape_of_one(n_inputs, input_shape) or (inferred_inputs(graph, root),)
+    ops = TensorBuilder(shape, batched=True)
+    interpreter = Interpreter(root, graph, ops)
+    result = interpreter.run()
     outputs = _named_outputs(result)
     network = ops.graph.finish(outputs)
     if not verify:
         return replace(network, unverified=unverified(MODEL))
-    return replace(network, float32_difference=_verified_difference(module, network))
+    points = probe_points(network, interpreter.widest)
+    difference = _verified_difference(module, network, points, shape)
+    return replace(network, float32_difference=difference)
+
+
+def _shape_of_one(
+    n_inputs: int | None, input_shape: tuple[int, ...] | None
+) -> tuple[int, ...] | None:
+    """Return the shape of one input, or None where it is to be read off the module."""
+    if input_shape is None:
+        return None if n_inputs is None else (n_inputs,)
+    sequence = isinstance(input_shape, tuple | list)
+    shape = tuple(as_whole(n, "an extent of input_shape") for n in input_shape) if sequence else ()
+    if min(shape, default=0) < 1:
+        raise InputError(
+            "input_shape must hold the extents of one input, without the batch; got "
+            f"{input_shape!r}; pass something like (1, 28, 28)."
+        )
+    if n_inputs is not None and n_inputs != math.prod(shape):
+        raise InputError(
+            f"n_inputs={n_inputs} is not the number of entries of input_shape={shape}; leave it out."
+        )
+    return shape
 
 
 def _check_module(module: nn.Module) -> None:
@@ -161,16 +196,19 @@ def _rows(value: Any) -> Affine:
     return value.rows
 
 
-def _verified_difference(module: nn.Module, network: Network) -> float | None:
+def _verified_difference(
+    module: nn.Module, network: Network, points: FloatArray, shape: tuple[int, ...]
+) -> float | None:
     """Return the largest difference to the module's own answers, or refuse the network.
 
     None where PyTorch can run the module in float64, but not in its precision on this machine.
     """
     dtype = own_type(module)
-    points = torch.from_numpy(probe_points(network)).to(dtype).to(torch.float64).numpy()
+    points = torch.from_numpy(points).to(dtype).to(torch.float64).numpy()
     points = points[np.isfinite(points).all(axis=1)]
-    own, own_error = attempt(lambda: answers(module, points, dtype))
-    double, _ = attempt(lambda: answers_in_float64(module, points))
+    shaped = points.reshape(-1, *shape)
+    own, own_error = attempt(lambda: answers(module, shaped, dtype))
+    double, _ = attempt(lambda: answers_in_float64(module, shaped))
     if double is not None:
         seen, precision = double
         largest_difference(network, points, seen, precision, MODEL)

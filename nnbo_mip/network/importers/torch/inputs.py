@@ -44,7 +44,8 @@ def inferred_inputs(graph: fx.Graph, root: nn.Module) -> int:
             same_width.add(node)
     raise InputError(
         "the number of inputs cannot be read off the module, because no linear layer reads them; "
-        "expected an integer, got n_inputs=None; pass n_inputs."
+        "expected an integer, got n_inputs=None; pass n_inputs, or input_shape=(channels, height, "
+        "width) for images."
     )
 
 

@@ -19,14 +19,17 @@ from torch.nn.utils.parametrize import is_parametrized
 from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.network.importers.tensors import Tensor, TensorBuilder
 from nnbo_mip.network.importers.torch.arithmetic import ARITHMETIC
+from nnbo_mip.network.importers.torch.images import IMAGES
 from nnbo_mip.network.importers.torch.modules import MODULES
 from nnbo_mip.network.importers.torch.shapes import SHAPES
 
-FUNCTIONS = ARITHMETIC | SHAPES
+FUNCTIONS = ARITHMETIC | SHAPES | IMAGES
 NAMESPACES = (torch, nn.functional, operator, builtins, torch._C._nn)
 IN_PLACE_OPERATORS = frozenset({"iadd", "imul", "isub", "itruediv"})
+DROPOUTS = nn.Dropout | nn.Dropout1d | nn.Dropout2d | nn.Dropout3d
 ALIASES = (frozenset(SHAPES) - {"dim", "size"}) | {
-    *("bfloat16", "contiguous", "detach", "double", "dropout", "float", "half", "to")
+    *("bfloat16", "contiguous", "detach", "double", "float", "half", "pad", "to", "unflatten"),
+    *("dropout", "dropout1d", "dropout2d", "dropout3d"),
 }
 """Operations whose result may share memory with their argument."""
 
@@ -46,6 +49,8 @@ class Interpreter:
         self._graph = graph
         self._ops = ops
         self._values: dict[fx.Node, Any] = {}
+        self.widest = 1
+        """The most entries that a value has a point."""
 
     def run(self) -> Any:
         """Return what the module returns: a tensor, or a tuple or dict of tensors."""
@@ -54,6 +59,9 @@ class Interpreter:
                 # Overflow is found where it ends: no weight of a network may be infinite or NaN.
                 with np.errstate(all="ignore"):
                     self._values[node] = self._value(node)
+                for leaf in _flat(self._values[node]):
+                    if isinstance(leaf, Tensor):
+                        self.widest = max(self.widest, leaf.rows.width)
             except (ValueError, IndexError, TypeError, RuntimeError) as error:
                 where = f"cannot import node {node.name!r} ({self._operation(node)}): {error}"
                 if isinstance(error, InputError):
@@ -126,7 +134,7 @@ class Interpreter:
         if node.op == "call_module":
             module = self._root.get_submodule(str(node.target))
             in_place = getattr(module, "inplace", False)
-            return in_place or isinstance(module, nn.Identity | nn.Flatten | nn.Dropout)
+            return in_place or isinstance(module, nn.Identity | nn.Flatten | nn.Unflatten | DROPOUTS)
         if node.op not in ("call_function", "call_method") or not node.all_input_nodes:
             return False
         if operation_name(node) == "getattr":

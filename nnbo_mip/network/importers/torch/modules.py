@@ -12,6 +12,7 @@ from torch import nn
 
 from nnbo_mip.network.importers.tensors import Tensor, TensorBuilder
 from nnbo_mip.network.importers.torch.arithmetic import ARITHMETIC
+from nnbo_mip.network.importers.torch.images import IMAGE_MODULES
 
 
 def _linear(ops: TensorBuilder, module: Any, input: Tensor) -> Tensor:
@@ -66,9 +67,14 @@ def _call(name: str, *args: Any, **kwargs: Any) -> Tensor:
 
 
 MODULES: dict[type[nn.Module], Callable[[TensorBuilder, Any, Tensor], Tensor]] = {
+    **IMAGE_MODULES,
     nn.BatchNorm1d: _batch_norm,
+    nn.BatchNorm2d: _batch_norm,
+    nn.BatchNorm3d: _batch_norm,
     nn.Dropout: _dropout,
     nn.Dropout1d: _dropout,
+    nn.Dropout2d: _dropout,
+    nn.Dropout3d: _dropout,
     nn.Flatten: _flatten,
     nn.Hardtanh: _hardtanh,
     nn.Identity: _identity,

@@ -21,6 +21,7 @@ from onnx import TensorProto, defs, numpy_helper
 from nnbo_mip.core.errors import NnboError, UnsupportedError
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.network.importers.onnx import arithmetic as onnx_arithmetic
+from nnbo_mip.network.importers.onnx import images as onnx_images
 from nnbo_mip.network.importers.onnx import shapes as onnx_shapes
 from nnbo_mip.network.importers.onnx.importer import OPERATORS, from_onnx
 from tests.network.onnx_nets import ROW, C, W, Z, ints, model_of, node, saved
@@ -40,6 +41,14 @@ def _batch_norm(opset: int, **given: Any) -> Any:
 
 def _dropout(opset: int, **given: Any) -> Any:
     return _single([Z, node("Dropout", "z", "d", **given), node("Relu", "d")], SINGLE, opset)
+
+
+def _max_pool(opset: int, **given: Any) -> Any:
+    nodes = [
+        node("Reshape", "x image", "picture"),
+        *(node("MaxPool", "picture", "m", kernel_shape=[1, 2], **given), node("Flatten", "m")),
+    ]
+    return _single(nodes, {"image": ints(-1, 1, 1, 3)}, opset)
 
 
 def _cast_constant(kind: int, opset: int, **given: Any) -> Any:
@@ -76,6 +85,12 @@ PASSED_OVER: dict[tuple[str, str], Passed] = {
     ),
     ("Dropout", "seed"): Passed(
         "it starts the draws of training, which is refused", _dropout, (12, 13), (0, 7)
+    ),
+    ("MaxPool", "storage_order"): Passed(
+        "it orders the indices of the largest entries, which are refused",
+        _max_pool,
+        (10, 12),
+        (0, 1),
     ),
     ("Cast", "saturate"): Passed(
         "it decides what becomes of numbers out of the range of a float8, which are refused",
@@ -129,7 +144,7 @@ def _assert_like_the_runtime(model: Any, network: Network) -> None:
 def test_the_table_holds_every_attribute_that_is_passed_over() -> None:
     passed = set()
     handlers = {function.__name__: name for name, function in OPERATORS.items()}
-    for module in (onnx_arithmetic, onnx_shapes):
+    for module in (onnx_arithmetic, onnx_images, onnx_shapes):
         for function in ast.parse(inspect.getsource(module)).body:
             for call in ast.walk(function):
                 if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "ignore":
@@ -141,7 +156,14 @@ def test_the_table_holds_every_attribute_that_is_passed_over() -> None:
 REFUSED_EVERYWHERE = {"consumed_inputs", "is_test", "sparse_value", "value_string", "value_strings"}
 """Of versions of ONNX that are not imported, or of constants that are no numbers."""
 
+WINDOWS = frozenset({"auto_pad", "dilations", "kernel_shape", "pads", "strides"})
+
 READ = {
+    "AveragePool": WINDOWS | {"ceil_mode", "count_include_pad"},
+    "Conv": WINDOWS | {"group"},
+    "ConvTranspose": WINDOWS | {"group", "output_padding", "output_shape"},
+    "MaxPool": WINDOWS | {"ceil_mode"},
+    "Pad": {"mode", "pads", "value"},
     **dict.fromkeys(("Add", "Sub", "Mul", "Div"), frozenset[str]()),  # broadcast, axis: refused
     "BatchNormalization": {"epsilon", "spatial", "training_mode"},
     "Cast": {"to"},
@@ -175,7 +197,7 @@ def test_every_attribute_that_onnx_knows_is_read_passed_over_or_refused() -> Non
     refused = {
         (kind, name) for kind in ("Add", "Sub", "Mul", "Div") for name in ("axis", "broadcast")
     }
-    refused.add(("Reshape", "shape"))
+    refused |= {("Reshape", "shape"), ("Pad", "paddings")}
     read = {(kind, name) for kind, names in READ.items() for name in names}
     assert known == read | refused | set(PASSED_OVER)
 
