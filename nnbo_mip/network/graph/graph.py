@@ -348,9 +348,7 @@ class Network:
         """Import a PyTorch module; see `nnbo_mip.network.importers.torch.importer`."""
         from nnbo_mip.network.graph.doors import importers
 
-        return importers.factory("torch")(
-            module, n_inputs, input_shape=input_shape, verify=verify
-        )
+        return importers.factory("torch")(module, n_inputs, input_shape=input_shape, verify=verify)
 
     @staticmethod
     def from_onnx(path: str | Path, max_bytes: int = MAX_BYTES, *, verify: bool = True) -> Network:

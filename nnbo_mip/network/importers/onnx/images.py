@@ -6,6 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nnbo_mip.core.errors import UnsupportedError
+from nnbo_mip.network.importers.images import (
+    average_pool,
+    convolution,
+    image_extents,
+    max_pool,
+    pad,
+    transposed_convolution,
+)
 from nnbo_mip.network.importers.onnx.values import (
     Attributes,
     Value,
@@ -14,16 +22,7 @@ from nnbo_mip.network.importers.onnx.values import (
     symbolic,
 )
 from nnbo_mip.network.importers.tensors import Tensor, TensorBuilder
-from nnbo_mip.network.importers.windows import (
-    Axis,
-    adaptive,
-    average_pool,
-    convolution,
-    image_extents,
-    max_pool,
-    pad,
-    transposed_convolution,
-)
+from nnbo_mip.network.importers.windows import Axis, adaptive
 
 PADS_AS_INPUT = 11
 """Opset from which the numbers of a Pad are inputs."""

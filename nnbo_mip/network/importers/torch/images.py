@@ -14,11 +14,7 @@ import torch
 from torch import nn
 
 from nnbo_mip.core.errors import UnsupportedError
-from nnbo_mip.network.importers.tensors import Tensor, TensorBuilder
-from nnbo_mip.network.importers.torch.arithmetic import Handler, array
-from nnbo_mip.network.importers.windows import (
-    Axis,
-    adaptive,
+from nnbo_mip.network.importers.images import (
     average_pool,
     convolution,
     image_extents,
@@ -26,6 +22,9 @@ from nnbo_mip.network.importers.windows import (
     pad,
     transposed_convolution,
 )
+from nnbo_mip.network.importers.tensors import Tensor, TensorBuilder
+from nnbo_mip.network.importers.torch.arithmetic import Handler, array
+from nnbo_mip.network.importers.windows import Axis, adaptive
 
 MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 """PyTorch's ways of padding, as NumPy names them."""

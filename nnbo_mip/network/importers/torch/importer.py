@@ -113,7 +113,8 @@ def _shape_of_one(
         )
     if n_inputs is not None and n_inputs != math.prod(shape):
         raise InputError(
-            f"n_inputs={n_inputs} is not the number of entries of input_shape={shape}; leave it out."
+            f"n_inputs={n_inputs} is not the number of entries of input_shape={shape}; "
+            "leave it out."
         )
     return shape
 

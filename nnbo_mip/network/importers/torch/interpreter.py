@@ -134,7 +134,9 @@ class Interpreter:
         if node.op == "call_module":
             module = self._root.get_submodule(str(node.target))
             in_place = getattr(module, "inplace", False)
-            return in_place or isinstance(module, nn.Identity | nn.Flatten | nn.Unflatten | DROPOUTS)
+            return in_place or isinstance(
+                module, nn.Identity | nn.Flatten | nn.Unflatten | DROPOUTS
+            )
         if node.op not in ("call_function", "call_method") or not node.all_input_nodes:
             return False
         if operation_name(node) == "getattr":

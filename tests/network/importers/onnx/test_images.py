@@ -14,7 +14,6 @@ import pytest
 import torch
 from onnx import TensorProto
 from onnx.reference import ReferenceEvaluator
-from torch import nn
 
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.network.importers.onnx.importer import from_onnx
