@@ -97,3 +97,16 @@ def test_verification(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert CliRunner().invoke(app, [*asked, "--threshold", "1e3"]).exit_code == 0
     assert CliRunner().invoke(app, [*asked, "--threshold", "-1e3"]).exit_code == 3
     assert CliRunner().invoke(app, [*asked, "--threshold", "high"]).exit_code == 2
+
+
+def test_the_examples_of_those_who_come_from_another_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = _run("coming_from.md")
+    assert names["result"].fun < 1.0
+    assert len(nm.BayesianOptimizer.open("run.db").history) == 8
+
+
+def test_the_example_of_the_site_s_first_page() -> None:
+    assert _run("../site/index.md")["result"].nfev == 15

@@ -58,7 +58,8 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
             if name.endswith(".md") and "://" not in name:
                 path = ((ROOT / page).parent / name).resolve()
                 waiting.append(str(path.relative_to(ROOT)))
-    assert reached >= {page for page in PAGES if page.startswith("docs")}
+    own = "docs/site/api/"  # pages of the site alone, which test_site.py looks at
+    assert reached >= {page for page in PAGES if page.startswith("docs") and own not in page}
 
 
 def test_the_rooms_of_the_map_are_those_of_the_package() -> None:

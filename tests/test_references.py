@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 BIBLIOGRAPHY = ROOT / "docs" / "theory" / "bibliography.md"
-ENTRY = re.compile(r"^### (\w+)\n\n(.+?)(?=\n\n###|\Z)", flags=re.DOTALL | re.MULTILINE)
+ENTRY = re.compile(r"^## (\w+)\n\n(.+?)(?=\n\n##|\Z)", flags=re.DOTALL | re.MULTILINE)
 ENTRIES = dict(ENTRY.findall(BIBLIOGRAPHY.read_text(encoding="utf-8")))
 LINE = re.compile(r"\S.* \((?P<year>\d{4})\), \S.* \[(?P<key>\w+)\]\.")
 LEAST_ENTRIES, LEAST_MODULES = 100, 100
@@ -63,7 +63,7 @@ def test_every_entry_is_used_by_a_module_or_a_page() -> None:
 
 
 def test_every_entry_is_in_its_place_and_has_a_year() -> None:
-    keys = re.findall(r"^### (\w+)$", BIBLIOGRAPHY.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    keys = re.findall(r"^## (\w+)$", BIBLIOGRAPHY.read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert keys == list(ENTRIES) == sorted(ENTRIES, key=str.lower)
     years = {key: re.search(r"\d{4}", key) for key in ENTRIES}
     assert not [key for key, year in years.items() if not year or year[0] not in ENTRIES[key]]
