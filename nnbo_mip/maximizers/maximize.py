@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.acquisitions.base.catalogue import registry as acquisitions
+from nnbo_mip.acquisitions.base.constrained import constrained_scorer
 from nnbo_mip.acquisitions.base.criterion import Criterion
 from nnbo_mip.core.arrays import FloatArray, as_finite_vector, as_points
 from nnbo_mip.core.checks import as_gap, as_seed, as_time_limit
@@ -44,6 +46,8 @@ def maximize(
     away_from: npt.ArrayLike | None = None,
     eps: float | None = None,
     starts: npt.ArrayLike | None = None,
+    constraints: Sequence[Belief] = (),
+    outcomes: npt.ArrayLike | None = None,
     progress: ProgressOption = None,
 ) -> Proposal:
     """Find the point of a domain with the best score, and prove that none is better.
@@ -84,6 +88,12 @@ def maximize(
         That distance.
     starts : (k, d) array, optional
         Points worth a try; what is not admissible is left out.
+    constraints : sequence of Belief
+        Of outcomes that must not exceed 0. With ``ei`` and ``logei``: improvement over the best
+        feasible value, times the probability that all outcomes are at most 0; that probability
+        alone as long as no feasible value is known.
+    outcomes : (n, k) array, optional
+        The outcomes at X, one column a constraint.
     progress : callable, bool or "live", optional
         As in `certify`.
 
@@ -111,7 +121,11 @@ def maximize(
     if isinstance(made, Criterion):
         check_chooses(made.name, chosen.name)
         return proposed(made, belief, limited, X, y, noise, step, as_seed(seed))
-    target = Target(made.scorer(belief, X, y, noise, step), limited)
+    if constraints or outcomes is not None:
+        scorer = constrained_scorer(made, belief, constraints, X, y, outcomes, noise, step)
+    else:
+        scorer = made.scorer(belief, X, y, noise, step)
+    target = Target(scorer, limited)
     _check_size(belief, limited, y)
     with reporting(progress, 1.0) as callback:
         request = Request(

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nnbo_mip.core.arrays import Array
-from nnbo_mip.core.errors import FileFormatError, InputError
+from nnbo_mip.core.errors import FileFormatError, InputError, UnsupportedError
 from nnbo_mip.core.files import MAX_BYTES, write_atomically
 from nnbo_mip.core.npz import npz_bytes, read_npz
 from nnbo_mip.network.graph.storage import network_document, network_from_document
 from nnbo_mip.scores import storage
+from nnbo_mip.scores.posteriors.joint import parts_of
 
 if TYPE_CHECKING:
     from nnbo_mip.scores.objective import Objective
@@ -30,6 +31,12 @@ def save(objective: Objective, path: str | Path) -> None:
     if Path(path).suffix.lower() != ".npz":
         raise InputError(
             f"an objective is saved as .npz; got {str(path)!r}; change the ending of the name."
+        )
+    parts = parts_of(objective.posterior)
+    if len(parts) > 1 and any(map(storage.network_of, parts)):
+        raise UnsupportedError(
+            "an objective with constraints is saved where its beliefs read no networks; got one "
+            "that does; learn the constraints with Gaussian processes, or keep the beliefs."
         )
     arrays: dict[str, Array] = {}
 

@@ -24,6 +24,7 @@ from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import FileFormatError, InputError, UnsupportedError
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.base.abstract import Head
+from nnbo_mip.scores.functions.constrained import ConstrainedImprovement
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.entropy import MaxValueEntropy
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement
@@ -38,6 +39,7 @@ from nnbo_mip.scores.posteriors.compiled import (
     QuadraticPosterior,
     SmoothPosterior,
 )
+from nnbo_mip.scores.posteriors.joint import JointPosterior
 from nnbo_mip.scores.posteriors.process import ProcessPosterior
 from nnbo_mip.scores.posteriors.spherical import SphericalMembers, SphericalPosterior
 from nnbo_mip.scores.posteriors.tanh import TanhFeatures, TanhMembers
@@ -47,6 +49,7 @@ HEADS: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
         AugmentedEI,
+        ConstrainedImprovement,
         EmpiricalImprovement,
         ExpectedImprovement,
         LinearHead,
@@ -69,6 +72,7 @@ POSTERIORS: dict[str, type[Any]] = {
     "trees": TreePosterior,
     "spherical": SphericalPosterior,
     "spherical members": SphericalMembers,
+    "joint": JointPosterior,
 }
 
 REMEDY = "use what nnbo_mip wrote"
@@ -114,6 +118,12 @@ def posterior_parts(posterior: Posterior) -> tuple[str, dict[str, Any], dict[str
         )
     numbers: dict[str, Any] = {}
     matrices: dict[str, FloatArray] = {}
+    if isinstance(posterior, JointPosterior):
+        for k, part in enumerate(posterior.parts):
+            own_kind, own_numbers, own_matrices = posterior_parts(part)
+            numbers[str(k)] = {"kind": own_kind, "numbers": own_numbers}
+            matrices |= {f"{k}.{name}": matrix for name, matrix in own_matrices.items()}
+        return kind, numbers, matrices
     for entry in _stored(POSTERIORS[kind]):
         value = getattr(posterior, entry.name)
         if isinstance(value, np.ndarray):
@@ -124,8 +134,15 @@ def posterior_parts(posterior: Posterior) -> tuple[str, dict[str, Any], dict[str
 
 
 def posterior_to_dict(posterior: Posterior) -> dict[str, Any]:
-    """Return what tells a posterior from others on the same network: matrices by their SHA-256."""
+    """Return what tells a posterior from others on the same network: matrices by their SHA-256.
+
+    The parts of a joint one have their networks named by fingerprints.
+    """
     kind, numbers, matrices = posterior_parts(posterior)
+    if isinstance(posterior, JointPosterior):
+        for k, part in enumerate(posterior.parts):
+            network = network_of(part)
+            numbers[str(k)]["network"] = None if network is None else network.fingerprint
     digests = {name: matrix_digest(matrix) for name, matrix in matrices.items()}
     return {"kind": kind, "numbers": numbers, "matrices": digests}
 
@@ -149,6 +166,8 @@ def posterior_from_parts(
         raise FileFormatError(
             f"the numbers of a posterior must be a mapping; got {numbers!r:.80}; {REMEDY}."
         )
+    if kind == "joint":
+        return _joint_from_parts(numbers, matrices)
     given = {**numbers, **matrices}
     if network is not None:
         given["network"] = network
@@ -158,6 +177,27 @@ def posterior_from_parts(
     except (InputError, UnsupportedError) as error:
         raise FileFormatError(f"the parts of the posterior do not fit: {error}") from error
     return posterior
+
+
+def _joint_from_parts(
+    numbers: Mapping[str, Any], matrices: Mapping[str, FloatArray]
+) -> JointPosterior:
+    """Make a joint posterior, whose parts read no networks."""
+    parts = []
+    for k in range(len(numbers)):
+        described = numbers.get(str(k))
+        if not isinstance(described, Mapping) or set(described) != {"kind", "numbers"}:
+            raise FileFormatError(
+                f"part {k} of a joint posterior must have a kind and numbers; got "
+                f"{described!r:.80}; {REMEDY}."
+            )
+        start = f"{k}."
+        own = {n.removeprefix(start): m for n, m in matrices.items() if n.startswith(start)}
+        parts.append(posterior_from_parts(None, described["kind"], described["numbers"], own))
+    try:
+        return JointPosterior(tuple(parts))
+    except InputError as error:
+        raise FileFormatError(f"the parts of the posterior do not fit: {error}") from error
 
 
 def matrix_digest(matrix: FloatArray) -> str:

@@ -10,7 +10,9 @@ import numpy.typing as npt
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.scores.base.abstract import Head, MemberHead, MixtureHead, MomentHead, Shape
+from nnbo_mip.scores.functions.constrained import ConstrainedImprovement
 from nnbo_mip.scores.objective import Objective
+from nnbo_mip.scores.posteriors.joint import JointPosterior
 from nnbo_mip.surrogates.base.abstract import Belief, Capability
 from nnbo_mip.surrogates.base.draws import posterior_of_draws
 
@@ -27,14 +29,18 @@ class Scorer:
         What the head reads; for a Thompson sample, the draw.
     draws : tuple of Belief
         Draws whose means are the members that a `MemberHead` reads, instead of the belief's.
+    constraints : tuple of Belief
+        Of the outcomes that a `ConstrainedImprovement` reads.
     """
 
     head: Head
     belief: Belief
     draws: tuple[Belief, ...] = ()
+    constraints: tuple[Belief, ...] = ()
 
     def __post_init__(self) -> None:
-        if not isinstance(self.head, MomentHead | MemberHead | MixtureHead):
+        known = MomentHead | MemberHead | MixtureHead | ConstrainedImprovement
+        if not isinstance(self.head, known):
             raise UnsupportedError(
                 "a head must be a MomentHead, a MemberHead or a MixtureHead; got a "
                 f"{type(self.head).__name__}; derive it from one of these."
@@ -47,6 +53,14 @@ class Scorer:
             mixture = self.belief.mixture(points)
             return self.head.score(mixture.weights, mixture.means, mixture.stds)
         return self.head.score_at(self, points)
+
+    @property
+    def parts(self) -> tuple[Scorer, ...]:
+        """What a `ConstrainedImprovement` reads, one for each of its factors."""
+        assert isinstance(self.head, ConstrainedImprovement)
+        beliefs = (self.belief,) * len(self.head.thresholds) + self.constraints
+        heads = self.head.of_parts
+        return tuple(Scorer(head, one) for head, one in zip(heads, beliefs, strict=True))
 
     def moments(self, X: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return mean and std (n,) at points (n, d), zeros for a std without influence."""
@@ -71,7 +85,7 @@ class Scorer:
         if self.head.shape is Shape.MIXTURE:
             offered = type(self.belief).mixture_slopes is not Belief.mixture_slopes
             return offered and Capability.GRADIENT in self.belief.capabilities
-        read = self.draws or (self.belief,)
+        read = self.draws or (self.belief, *self.constraints)
         return all(Capability.GRADIENT in belief.capabilities for belief in read)
 
     def gradient(self, X: npt.ArrayLike) -> FloatArray:
@@ -88,11 +102,31 @@ class Scorer:
             return self.head.score(members), np.asarray(gradient)
         if isinstance(self.head, MixtureHead):
             return self._of_mixture(points, self.head)
+        if isinstance(self.head, ConstrainedImprovement):
+            return self._of_constraints(points, self.head)
+        return self._of_moments(points, 1.0)
+
+    def _of_moments(self, points: FloatArray, sign: float) -> tuple[FloatArray, FloatArray]:
+        """Return scores and gradients of a head that reads ``sign * mean`` and the std."""
         local, head = self.belief.differentiate(points), self.head
         assert isinstance(head, MomentHead)  # as `__post_init__` made sure
-        by_mean, by_std = head.gradient(local.mean, local.std)
-        gradient = by_mean[:, None] * local.mean_gradient + by_std[:, None] * local.std_gradient
-        return head.score(local.mean, local.std), gradient
+        by_mean, by_std = head.gradient(sign * local.mean, local.std)
+        gradient = (sign * by_mean)[:, None] * local.mean_gradient
+        gradient = gradient + by_std[:, None] * local.std_gradient
+        return head.score(sign * local.mean, local.std), gradient
+
+    def _of_constraints(
+        self, points: FloatArray, head: ConstrainedImprovement
+    ) -> tuple[FloatArray, FloatArray]:
+        found = [
+            part._of_moments(points, sign)
+            for part, sign in zip(self.parts, head.signs, strict=True)
+        ]
+        score = np.asarray(np.sum([one for one, _ in found], axis=0))
+        gradient = np.asarray(np.sum([one for _, one in found], axis=0))
+        if head.log:
+            return score, gradient
+        return np.exp(score), np.exp(score)[:, None] * gradient
 
     def objective(self) -> Objective:
         """Return the head on the posterior that it reads, of which maxima are proven.
@@ -105,6 +139,9 @@ class Scorer:
                 f"reads the mixture of a {self.belief.family} belief; choose empirical_ei or "
                 "empirical_pi where the belief has members, or a heuristic maximizer."
             )
+        if isinstance(self.head, ConstrainedImprovement):
+            parts = tuple(part.belief.posterior(False) for part in self.parts)
+            return Objective(JointPosterior(parts), self.head)
         if self.draws:
             return Objective(posterior_of_draws(self.draws), self.head)
         return Objective(self.belief.posterior(self.head.shape is Shape.EMPIRICAL), self.head)

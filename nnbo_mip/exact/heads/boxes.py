@@ -23,6 +23,7 @@ from nnbo_mip.exact.bounds.row_relaxation import RowRelaxer, Rows
 from nnbo_mip.exact.bounds.tanh_units import TanhUnits
 from nnbo_mip.exact.bounds.unit_relaxation import UnitRows
 from nnbo_mip.exact.branching.boxes import ENGINE, BoxOptions, BoxRelaxer, RelaxedSearch
+from nnbo_mip.exact.heads.relaxers.constrained import ConstrainedRelaxer
 from nnbo_mip.exact.heads.relaxers.members import CountRelaxer, ImprovementRelaxer, RisenRelaxer
 from nnbo_mip.exact.heads.relaxers.moments import MomentRelaxer
 from nnbo_mip.exact.heads.relaxers.posterior import PosteriorPart
@@ -38,6 +39,7 @@ from nnbo_mip.exact.trees.search import TreeSearch
 from nnbo_mip.exact.trees.search import climb as climb_cells
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.base.abstract import Head, MomentHead, Shape
+from nnbo_mip.scores.functions.constrained import ConstrainedImprovement
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.objective import Objective
@@ -47,6 +49,7 @@ from nnbo_mip.scores.posteriors.compiled import (
     PlainPosterior,
     Posterior,
 )
+from nnbo_mip.scores.posteriors.joint import JointPosterior, parts_of
 from nnbo_mip.scores.posteriors.process import ProcessPosterior
 from nnbo_mip.scores.posteriors.tanh import TanhMembers, TanhPosterior
 from nnbo_mip.scores.storage import network_of
@@ -175,6 +178,17 @@ def _of_member_head(
     return members_over(posterior, domain, head)
 
 
+@_relaxer.register
+def _of_constrained_head(
+    head: ConstrainedImprovement, posterior: Posterior, domain: Domain
+) -> HeadRelaxer | str:
+    if not isinstance(posterior, JointPosterior):
+        return f"a {head.name} reads posteriors side by side; got a {type(posterior).__name__};"
+    parts = [moments_over(part, domain) for part in posterior.parts]
+    reason = next((spreads.why_not for _, spreads in parts if spreads.why_not), "")
+    return reason or ConstrainedRelaxer(head, parts)
+
+
 __all__ = [
     "HeadBoxSearch",
     "TreeSearch",
@@ -202,7 +216,7 @@ class HeadBoxSearch(RelaxedSearch):
 
     def __init__(self, boxed: Boxed, options: BoxOptions, monitor: Monitor) -> None:
         problem = boxed.problem
-        if network_of(problem.posterior) is not None:
+        if any(network_of(part) is not None for part in parts_of(problem.posterior)):
             with monitor.clock_stopped():
                 load_kernels()
         relaxer = boxed.relaxer
@@ -213,7 +227,7 @@ class HeadBoxSearch(RelaxedSearch):
             lambda monitor, seed: climb(problem, monitor, seed),
             options,
             monitor,
-            relaxer.lengths if isinstance(relaxer, MomentRelaxer) else None,
+            relaxer.lengths if isinstance(relaxer, MomentRelaxer | ConstrainedRelaxer) else None,
         )
 
 

@@ -26,6 +26,7 @@ from nnbo_mip.scores import logarithms
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.posteriors.compiled import Posterior
+from nnbo_mip.scores.posteriors.joint import parts_of
 from nnbo_mip.scores.storage import HEADS, POSTERIORS
 from nnbo_mip.space.domain import Domain
 
@@ -54,7 +55,8 @@ class HeadProblem:
     domain: Domain
 
     def __post_init__(self) -> None:
-        _refuse_derived(self.posterior, POSTERIORS)
+        for part in (self.posterior, *parts_of(self.posterior)):
+            _refuse_derived(part, POSTERIORS)
         _refuse_derived(self.head, HEADS)
         if self.posterior.n_inputs != self.domain.dimension:
             raise InputError(

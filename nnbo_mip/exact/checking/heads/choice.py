@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nnbo_mip.exact.checking.heads.constrained_score import constrained_score
 from nnbo_mip.exact.checking.heads.forest_score import ForestScore
 from nnbo_mip.exact.checking.heads.outputs import OutputBounder
 from nnbo_mip.exact.checking.heads.process_score import process_score
@@ -9,6 +10,7 @@ from nnbo_mip.exact.checking.heads.scores import MemberScore, MomentScore, Score
 from nnbo_mip.exact.checking.heads.sphere_score import sphere_score
 from nnbo_mip.exact.checking.heads.stds import std_bounder
 from nnbo_mip.scores.base.abstract import MomentHead
+from nnbo_mip.scores.functions.constrained import ConstrainedImprovement
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.posteriors.compiled import MembersPosterior
@@ -28,6 +30,8 @@ def score_bounder(objective: Objective, domain: Domain) -> ScoreBounder | None:
     if isinstance(posterior, OnSphere):
         return sphere_score(objective)
     box = domain.lower, domain.upper
+    if isinstance(head, ConstrainedImprovement):
+        return constrained_score(head, posterior, domain)
     if isinstance(head, EmpiricalImprovement) and isinstance(posterior, MembersPosterior):
         outputs = OutputBounder(posterior.network, ("mean", *posterior.names), *box)
         return MemberScore(head, outputs) if outputs.is_useful else None

@@ -138,7 +138,7 @@ class Bent:
         """
         with np.errstate(invalid="ignore"):
             lengths = np.hypot(shares[:, None] * self.norms, stds[:, None])
-            left = shares[:, None] * self.parts + lengths * self.remainder[:, None]
+            left = np.abs(shares)[:, None] * self.parts + lengths * self.remainder[:, None]
             whole = factors * self.by_space + np.fmin.reduce(left, axis=1)
         return Curve(
             -2.0 * factors[:, None, None] * self.form,
