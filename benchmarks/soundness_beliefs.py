@@ -25,6 +25,7 @@ import numpy as np
 
 import nnbo_mip as nm
 from benchmarks.soundness.beliefs import BeliefCase, draw
+from nnbo_mip.acquisitions.base.constrained import constrained_scorer
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import NnboError, UncertifiedWarning
 from nnbo_mip.maximizers.base.target import Target
@@ -89,12 +90,12 @@ def judged(case: BeliefCase, limit: float) -> Outcome:
         return Outcome(VIOLATION, traceback.format_exc(limit=-3))
 
 
-def fitted(case: BeliefCase) -> Belief:
-    """Return the belief of a case, its std scaled."""
+def fitted(case: BeliefCase, values: FloatArray | None = None) -> Belief:
+    """Return the belief of a case, or of other values at its points, its std scaled."""
     surrogate: Any = nm.surrogates.create(case.family)
     if hasattr(surrogate, "seed"):
         surrogate = replace(surrogate, seed=case.index)
-    belief: Belief = surrogate.fit(case.X, case.y)
+    belief: Belief = surrogate.fit(case.X, case.y if values is None else values)
     return belief if case.c == 1.0 or not surrogate.scalable else belief.scaled(case.c)
 
 
@@ -109,8 +110,15 @@ def maximized(case: BeliefCase, belief: Belief, limit: float) -> nm.Proposal:
         noise=case.noise,
         gap=case.gap,
         time_limit=limit,
+        constraints=constraints_of(case),
+        outcomes=case.outcomes,
         **case.limits,
     )
+
+
+def constraints_of(case: BeliefCase) -> list[Belief]:
+    """Return the beliefs of a case's outcomes."""
+    return [] if case.outcomes is None else [fitted(case, one) for one in case.outcomes.T]
 
 
 def attacked(case: BeliefCase, belief: Belief, proposal: nm.Proposal) -> str:
@@ -142,7 +150,11 @@ def attacked(case: BeliefCase, belief: Belief, proposal: nm.Proposal) -> str:
 
 def _target(case: BeliefCase, belief: Belief) -> Target:
     acquisition = nm.acquisitions.create(case.acquisition)
-    scorer = acquisition.scorer(belief, case.X, case.y, case.noise, 0)
+    if case.outcomes is None:
+        scorer = acquisition.scorer(belief, case.X, case.y, case.noise, 0)
+    else:
+        data = case.X, case.y, case.outcomes, case.noise, 0
+        scorer = constrained_scorer(acquisition, belief, constraints_of(case), *data)
     domain, limits = case.domain, case.limits
     if "within" in limits:
         domain = domain.restrict(*limits["within"])

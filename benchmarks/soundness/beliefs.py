@@ -67,7 +67,10 @@ NOISE = 0.1
 
 @dataclass(frozen=True, eq=False)
 class BeliefCase:
-    """What is learned by whom, and the question; `traits` say what is odd."""
+    """What is learned by whom, and the question; `traits` say what is odd.
+
+    Outcomes (n, k), where there are some, must not exceed 0.
+    """
 
     index: int
     X: FloatArray
@@ -79,6 +82,7 @@ class BeliefCase:
     c: float = 1.0
     gap: float = 1e-4
     traits: tuple[str, ...] = ()
+    outcomes: FloatArray | None = None
 
     @property
     def noise(self) -> float | None:
@@ -103,6 +107,15 @@ def draw(seed: int, index: int) -> BeliefCase:
     domain, limits = _question(rng, where, X, y)
     family = str(rng.choice((*FAMILIES, *RATIOS)))
     acquisition = ACQUISITIONS[rng.integers(len(ACQUISITIONS))]
+    c = 10.0 ** float(rng.integers(-6, 7)) if rng.random() < 0.2 else 1.0
+    gap = float(rng.choice([1e-4, 1e-2]))
+    outcomes = None
+    if acquisition in ("ei", "logei") and family not in RATIOS and rng.random() < 0.5:
+        columns = [
+            _in_units(rng, units, _values(rng, str(rng.choice(SHAPES)), X) - rng.normal())
+            for _ in range(int(rng.integers(1, 3)))
+        ]
+        outcomes = np.stack(columns, axis=1)
     return BeliefCase(
         index=index,
         X=X,
@@ -111,9 +124,10 @@ def draw(seed: int, index: int) -> BeliefCase:
         acquisition="ratio" if family in RATIOS else acquisition,
         domain=domain,
         limits=limits,
-        c=10.0 ** float(rng.integers(-6, 7)) if rng.random() < 0.2 else 1.0,
-        gap=float(rng.choice([1e-4, 1e-2])),
-        traits=(places, shape, units, where),
+        c=c,
+        gap=gap,
+        traits=(places, shape, units, where, *(() if outcomes is None else ("constrained",))),
+        outcomes=outcomes,
     )
 
 

@@ -57,7 +57,9 @@ def constrained_scorer(
                 "same points, with a surrogate that has a std."
             )
     if X is None or y is None:
-        raise InputError("constraints need X and y: the points whose outcomes are known; give both.")
+        raise InputError(
+            "constraints need X and y: the points whose outcomes are known; give both."
+        )
     known = _outcomes(outcomes, len(np.asarray(y)), len(beliefs))
     feasible = np.asarray((known <= 0.0).all(axis=1))
     limits = (0.0,) * len(beliefs)

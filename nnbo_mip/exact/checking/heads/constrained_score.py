@@ -7,9 +7,10 @@ for any u_0, with g = G'(u_0) and w = m - t - u_0 s,
     G(u) <= G(u_0) + g (u - u_0) = G(u_0) + g w / s <= G(u_0) + g max(w / s_low, w / s_high),
 
 which rises in w and is convex. w is below an affine function of the point, and log s below a line
-of s, which is below a convex function. So all terms have convex functions above them, whose sum
-decides at the vertices. A term whose function is nowhere below what its ends of mean and std say
-is taken as that constant.
+of s, which is below a convex function. Where improvement is nearly certain, so that log s and
+log h(u) cancel, log EI <= log EI_0 + EI / EI_0 - 1 is closer, EI of what is above mean and std.
+So all terms have convex functions above them, whose sum decides at the vertices. A term whose
+function is nowhere below what its ends of mean and std say is taken as that constant.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from scipy.special import log_ndtr, ndtr
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.heads.correlations import Correlations
-from nnbo_mip.exact.checking.heads.excess import log_score_above
+from nnbo_mip.exact.checking.heads.excess import log_score_above, score_above
 from nnbo_mip.exact.checking.heads.outputs import RELATIVE, BoundedBoxes
 from nnbo_mip.exact.checking.heads.process import Process
 from nnbo_mip.exact.checking.heads.process_stds import AffineStd, ConvexStd, ProcessBounds
 from nnbo_mip.exact.checking.heads.scores import SCORE_ERROR, ScoreBounder, score_interval
 from nnbo_mip.scores.base.normal import density, improvement
 from nnbo_mip.scores.functions.constrained import ConstrainedImprovement
-from nnbo_mip.scores.functions.improvement import ExpectedImprovement, log_expectation
+from nnbo_mip.scores.functions.improvement import ExpectedImprovement, expectation, log_expectation
 from nnbo_mip.scores.posteriors.compiled import Posterior
 from nnbo_mip.scores.posteriors.joint import JointPosterior
 from nnbo_mip.scores.posteriors.process import ProcessPosterior
@@ -133,6 +134,14 @@ def _above(head: object, bounds: ProcessBounds) -> FloatArray:
     if improves:
         term = term + np.log(at) + (cone - at) / at
     term = term + SCORE_ERROR * (np.abs(value) + np.abs(np.log(at)) + 1.0)
+    if improves:
+        margins = bounds.mean - threshold + RELATIVE * (np.abs(bounds.mean) + abs(threshold))
+        middle = expectation(bounds.at.mean[0] - threshold, at)
+        other = np.log(middle) + (score_above(margins, np.maximum(cone, 0.0)) / middle - 1.0)
+        other = other + SCORE_ERROR * (np.abs(np.log(middle)) + np.abs(other) + 1.0)
+        other = np.where(np.isnan(other), np.inf, other)
+        closer = ~(term.max(axis=0) <= other.max(axis=0))
+        term = np.where(closer, other, term)
     term = np.where(np.isnan(term), np.inf, term)
     return np.where(term.max(axis=0) < flat, term, flat)
 

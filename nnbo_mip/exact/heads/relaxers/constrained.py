@@ -14,6 +14,12 @@ and a ratio is its tangent plane and a rest of second order: with mu = m - m_0 a
 
     u - u_0 = mu / s_0 - u_0 d / s_0 + d (u_0 d - mu) / (s_0 s).
 
+Where improvement is nearly certain log s and log h(u) cancel, and the other way is closer: EI is
+convex, so that over the ends of mean and std it is below its tangent plane and what the corners
+exceed that by,
+
+    log EI <= log EI_0 + (Phi(u_0) mu + phi(u_0) d + rest) / EI_0.
+
 So every term is below a sum of mean and std, which the relaxer of its posterior bounds by an affine
 function of the point. The affine functions are added before a box is bounded: where improvement
 falls and feasibility rises by as much, nothing of first order is left. A term whose plane
@@ -39,7 +45,7 @@ from nnbo_mip.exact.search.rounding import center_and_radius, gamma
 from nnbo_mip.scores.base.abstract import MomentHead
 from nnbo_mip.scores.base.normal import density, log_of_ratios, tail_ratios
 from nnbo_mip.scores.functions.constrained import ConstrainedImprovement
-from nnbo_mip.scores.functions.improvement import ExpectedImprovement
+from nnbo_mip.scores.functions.improvement import ExpectedImprovement, expectation, slopes
 from nnbo_mip.scores.logarithms import LEAST_LOG
 
 TANGENT_ERROR = 1e-11
@@ -179,12 +185,39 @@ def _tangent(
     by_std = -slope * u / s
     if isinstance(head, ExpectedImprovement):
         value, by_std = value + np.log(s), by_std + 1.0 / s
-    reach = slope * ((off + np.abs(u) * wide) / s + rest)
-    sizes = np.abs(value) + reach + (np.abs(m) + abs(threshold)) * slope / s
-    sizes = sizes + np.abs(by_std) * high + wide / s + 1.0
-    constant = value + slope * rest - slope / s * m - by_std * s
+    by_mean, rest = slope / s, slope * rest
+    if isinstance(head, ExpectedImprovement):
+        ends = (bottom - threshold, top - threshold), (low, high)
+        plane = _plane_of_improvement(m - threshold, s, *ends)
+        nearer = plane[2] < rest
+        by_mean, by_std, rest, value = (
+            np.where(nearer, new, old)
+            for new, old in zip(plane, (by_mean, by_std, rest, value), strict=True)
+        )
+    sizes = np.abs(value) + rest + by_mean * (np.abs(m) + abs(threshold) + off) + 1.0
+    sizes = sizes + np.abs(by_std) * (s + high) + np.abs(u) * slope * wide / s
+    constant = value + rest - by_mean * m - by_std * s
     constant = constant + TANGENT_ERROR * sizes
-    return _Term(bounded, spread, largest, constant, sign * slope / s, by_std)
+    return _Term(bounded, spread, largest, constant, sign * by_mean, by_std)
+
+
+def _plane_of_improvement(
+    margin: FloatArray,
+    std: FloatArray,
+    margins: tuple[FloatArray, FloatArray],
+    stds: tuple[FloatArray, FloatArray],
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return slopes of log EI by mean and std, what the corners exceed the plane by, and log EI."""
+    center = expectation(margin, std)
+    by_margin, by_std = slopes(margin, std)
+    over = [
+        expectation(m, s) - center - by_margin * (m - margin) - by_std * (s - std)
+        for m in margins
+        for s in stds
+    ]
+    rest = np.maximum(np.max(over, axis=0), 0.0) / center
+    rest = np.where(np.isfinite(rest), rest, np.inf)
+    return by_margin / center, by_std / center, rest, np.log(center)
 
 
 def _log_improvement(u: FloatArray) -> tuple[FloatArray, FloatArray]:
