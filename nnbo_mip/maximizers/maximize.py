@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from nnbo_mip.acquisitions.base.catalogue import registry as acquisitions
 from nnbo_mip.acquisitions.base.criterion import Criterion
-from nnbo_mip.core.arrays import FloatArray, as_finite_vector, as_points
-from nnbo_mip.core.checks import as_gap, as_seed, as_time_limit
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import as_finite_vector, as_gap, as_points, as_seed, as_time_limit
 from nnbo_mip.core.control import ProgressOption, reporting
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.maximizers.base.abstract import Maximizer, Proposal, Request

@@ -15,8 +15,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import BoolArray, FloatArray, as_points
-from nnbo_mip.core.checks import check_choice, check_flag
+from nnbo_mip.core.arrays import BoolArray, FloatArray
+from nnbo_mip.core.checks import as_points, check_choice, check_flag
 from nnbo_mip.loop.policies.eps_decay import EpsDecay
 from nnbo_mip.loop.policies.escape import Escape, Escaped, NoEscape, Propose
 from nnbo_mip.maximizers.base.abstract import Proposal
