@@ -163,7 +163,7 @@ def is_near(x: npt.ArrayLike, samples: npt.ArrayLike, eps: float) -> bool:
 
 registry: Registry[Escape] = Registry(
     "rule of escape",
-    Escape,  # type: ignore[type-abstract]
+    Escape,
     {
         "none": f"{__name__}:NoEscape",
         "linear": "nnbo_mip.loop.policies.dynamic_c:Linear",

@@ -135,7 +135,7 @@ class Revisit(Restart):
 
 registry: Registry[Restart] = Registry(
     "rule of restarts",
-    Restart,  # type: ignore[type-abstract]
+    Restart,
     {"none": f"{__name__}:NoRestart", "revisit": f"{__name__}:Revisit"},
     group="nnbo_mip.restarts",
     of_none="none",
