@@ -141,6 +141,8 @@ class SmoothPlane(StdPlane):
         Solves the problems.
     """
 
+    _posterior: SmoothPosterior
+
     def __init__(self, posterior: SmoothPosterior, domain: Domain, sequence: Sequence) -> None:
         self._posterior, self._sequence = posterior, sequence
         network = posterior.network
