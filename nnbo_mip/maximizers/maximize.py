@@ -64,7 +64,7 @@ def maximize(
     y : (n,) array, optional
         Their values; the largest is the incumbent, where none is given.
     noise : float or (n,) array, optional
-        Deviation of an observation from the function.
+        Standard deviation of an observation from the function.
     step : int
         Number of the step, from 0, for options that follow a schedule.
     gap : float

@@ -88,7 +88,7 @@ class Acquisition(abc.ABC):
         y : (n,) array, optional
             Their values.
         noise : float or (n,) array, optional
-            Deviation of an observation from the function.
+            Standard deviation of an observation from the function.
         step : int
             Number of the step, from 0, for options that follow a schedule.
         """

@@ -44,8 +44,8 @@ class Regret(StopRule):
         The theory of Gaussian processes needs 1 for that probability, and bands so wide that few
         runs stop; a fifth is what is used.
     calibrate : bool
-        Whether deviations are multiplied where values that the model did not see lie farther from
-        its mean than they say.
+        Whether standard deviations are multiplied where values that the model did not see lie
+        farther from its mean than they say.
     """
 
     name: ClassVar[str] = "regret"
