@@ -35,7 +35,7 @@ COARSE, FINE = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0), (0.2, 0.3, 0.5, 0.7, 1.0)
 """Marks of logarithmic axes, of wide and of narrow ones."""
 GREY = "#777777"
 OFF_THE_PICTURE = 10.0
-"""Deviations of y beyond which a figure is not drawn to scale."""
+"""Standard deviations of y beyond which a figure is not drawn to scale."""
 
 
 @dataclass(frozen=True)

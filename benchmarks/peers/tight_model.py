@@ -10,8 +10,8 @@ from scipy.sparse import csr_array
 
 from benchmarks.certify.cases import Case
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.exact.bounds.flat import undecided_system, with_flat_bounds
 from nnbo_mip.exact.bounds.lp_bounds import tighten_layers
-from nnbo_mip.exact.branching.phases import undecided_system, with_flat_bounds
 from nnbo_mip.exact.formulation import MilpModel, encode
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.problem import Problem

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.exact.bounds.flat import flatten
+from nnbo_mip.exact.bounds.flat import flatten, undecided_system, with_flat_bounds
 from nnbo_mip.exact.bounds.lp_bounds import tighten_layers
 from nnbo_mip.exact.bounds.program import Program, build_program
-from nnbo_mip.exact.branching.phases import undecided_system, with_flat_bounds
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.primal import climb, climb_regions
 from nnbo_mip.exact.search.problem import Problem

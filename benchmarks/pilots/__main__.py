@@ -69,7 +69,8 @@ def ways_of(options: argparse.Namespace) -> dict[str, Mapping[str, Any]]:
         raise SystemExit(f"the ways are {', '.join(known)}; got {unknown[0]!r}; choose of them.")
     chosen = [*options.ways, *(label for label, _ in options.way if label not in options.ways)]
     shared = {} if options.starts is None else {STARTS: known[options.starts][STARTS]}
-    return {name: {**known[name], **shared} for name in chosen}
+    # As the file of runs has them: lists in the place of tuples.
+    return {name: json.loads(json.dumps({**known[name], **shared})) for name in chosen}
 
 
 def read(path: Path) -> list[dict[str, Any]]:

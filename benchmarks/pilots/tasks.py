@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+import benchmarks.pilots.mixed  # noqa: F401 - its problems are known by name then
 from benchmarks.everyday.tasks import PILOTS, Everyday
 from benchmarks.regret.problems import FUNCTIONS
 
@@ -46,6 +47,8 @@ PILOT_TASKS: Mapping[str, Everyday] = MappingProxyType(
             *(Everyday(spec.replace(":dimension=", ""), "physics", spec) for spec in SMALLER),
             *(Everyday(spec.replace(":dimension=", ""), "larger", spec) for spec in LARGER),
             Everyday("hartmann3 of 8", "larger", FEW_THAT_MATTER),
+            Everyday("shifted", "levels", "pilot_shifted", is_loss=True),
+            Everyday("additive", "levels", "pilot_additive", is_loss=True),
         )
     }
 )

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from nnbo_mip.loop.settings.defaults import FAMILY_OPTIONS
+
 WAYS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "default": {},
@@ -24,6 +26,12 @@ WAYS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "region": "trust:failures=5",
             "warp": "half_rank",
         },
+        "overlap": {"surrogate": "gp", "region": None, "starts": [8, 0, 1.0]},
+        "one a level": {
+            "surrogate": {"name": "gp", **FAMILY_OPTIONS["gp"], "categories": []},
+            "region": None,
+            "starts": [8, 0, 1.0],
+        },
     }
 )
-"""By their labels; more with ``--way``."""
+"""By their labels; more with ``--way``. The last two differ in the length-scales of categories."""

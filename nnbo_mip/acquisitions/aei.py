@@ -28,8 +28,8 @@ class AugmentedEi(Acquisition):
         The value to improve on. Without it, the mean at the effective best: the evaluated
         point with the largest ``mean - k std``.
     noise : float, optional
-        Deviation of an observation from the function. Without it, what comes with the data,
-        or else the estimate of the belief.
+        Standard deviation of an observation from the function. Without it, what comes with the
+        data, or else the estimate of the belief.
     k : float
         How much uncertainty counts against the effective best, at least zero.
     """

@@ -11,16 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nnbo_mip.acquisitions.base.abstract import Acquisition
-from nnbo_mip.acquisitions.base.context import Context, check_incumbent, check_scheduled
-from nnbo_mip.acquisitions.base.schedules import Scheduled
+from nnbo_mip.acquisitions.base.abstract import Improvement
+from nnbo_mip.acquisitions.base.context import Context
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.surrogates.base.abstract import Belief, Capability
 
 
 @dataclass(frozen=True)
-class Ei(Acquisition):
+class Ei(Improvement):
     """``E max(f - incumbent - xi, 0)`` where f is normal.
 
     Parameters
@@ -34,19 +33,9 @@ class Ei(Acquisition):
     """
 
     name: ClassVar[str] = "ei"
-    spans_of_y: ClassVar[tuple[str, ...]] = ("xi",)
     log: ClassVar[bool] = False
     needs = frozenset({Capability.MEAN, Capability.STD})
 
-    incumbent: float | None = None
-    xi: Scheduled = 0.0
-
-    def __post_init__(self) -> None:
-        """Refuse options that are none."""
-        check_incumbent(self.incumbent)
-        check_scheduled("xi", self.xi)
-
     def head(self, belief: Belief, context: Context) -> Head:
         """Return EI over incumbent + xi."""
-        xi = context.scheduled("xi", self.xi, belief.n_inputs)
-        return ExpectedImprovement(context.incumbent(self.incumbent, belief) + xi, self.log)
+        return ExpectedImprovement(self.threshold(belief, context), self.log)

@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nnbo_mip.acquisitions.base.abstract import Acquisition, seed_of
-from nnbo_mip.acquisitions.base.context import Context, check_incumbent, check_scheduled
-from nnbo_mip.acquisitions.base.schedules import Scheduled
+from nnbo_mip.acquisitions.base.abstract import Improvement, seed_of
+from nnbo_mip.acquisitions.base.context import Context
 from nnbo_mip.core.checks import check_count
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.mixtures import SampledImprovement
@@ -20,7 +19,7 @@ from nnbo_mip.surrogates.base.abstract import Belief, Capability
 
 
 @dataclass(frozen=True)
-class EiSampled(Acquisition):
+class EiSampled(Improvement):
     """``sum_k g_k (1 / S) sum_i max(m_k + s_k z_i - incumbent - xi, 0)``, z_i normal draws.
 
     Parameters
@@ -37,25 +36,18 @@ class EiSampled(Acquisition):
     """
 
     name: ClassVar[str] = "ei_sampled"
-    spans_of_y: ClassVar[tuple[str, ...]] = ("xi",)
     needs = frozenset({Capability.MIXTURE})
 
-    incumbent: float | None = None
-    xi: Scheduled = 0.0
     n_samples: int = 64
     seed: int = 0
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
-        check_incumbent(self.incumbent)
-        check_scheduled("xi", self.xi)
+        super().__post_init__()
         check_count("n_samples", self.n_samples)
         check_count("seed", self.seed, least=0)
 
     def head(self, belief: Belief, context: Context) -> Head:
         """Return the average improvement over incumbent + xi."""
-        xi = context.scheduled("xi", self.xi, belief.n_inputs)
         seed = seed_of(self.seed, context.step)
-        return SampledImprovement(
-            context.incumbent(self.incumbent, belief) + xi, self.n_samples, seed
-        )
+        return SampledImprovement(self.threshold(belief, context), self.n_samples, seed)

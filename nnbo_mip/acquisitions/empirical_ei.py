@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nnbo_mip.acquisitions.base.abstract import Acquisition, seed_of
-from nnbo_mip.acquisitions.base.context import Context, check_incumbent, check_scheduled
-from nnbo_mip.acquisitions.base.schedules import Scheduled
+from nnbo_mip.acquisitions.base.abstract import Improvement, seed_of
+from nnbo_mip.acquisitions.base.context import Context
 from nnbo_mip.core.checks import check_count
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
@@ -20,7 +19,7 @@ from nnbo_mip.surrogates.base.abstract import Belief, Capability
 
 
 @dataclass(frozen=True)
-class EmpiricalEi(Acquisition):
+class EmpiricalEi(Improvement):
     """``(1 / M) sum_k max(f_k - incumbent - xi, 0)`` over M members.
 
     Parameters
@@ -37,18 +36,14 @@ class EmpiricalEi(Acquisition):
     """
 
     name: ClassVar[str] = "empirical_ei"
-    spans_of_y: ClassVar[tuple[str, ...]] = ("xi",)
     kind: ClassVar[str] = "ei"
 
-    incumbent: float | None = None
-    xi: Scheduled = 0.0
     n_draws: int = 0
     seed: int = 0
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
-        check_incumbent(self.incumbent)
-        check_scheduled("xi", self.xi)
+        super().__post_init__()
         check_count("n_draws", self.n_draws, least=0)
         check_count("seed", self.seed, least=0)
 
@@ -63,8 +58,7 @@ class EmpiricalEi(Acquisition):
 
     def head(self, belief: Belief, context: Context) -> Head:
         """Return the average over members."""
-        xi = context.scheduled("xi", self.xi, belief.n_inputs)
-        return EmpiricalImprovement(context.incumbent(self.incumbent, belief) + xi, self.kind)
+        return EmpiricalImprovement(self.threshold(belief, context), self.kind)
 
     def _remedy(self, missing: frozenset[Capability]) -> str:
         if Capability.MEMBERS in missing:

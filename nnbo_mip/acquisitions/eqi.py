@@ -28,8 +28,8 @@ class ExpectedQuantileImprovement(Acquisition):
         The quantile to improve on. Without it, the largest ``mean - z std`` at an evaluated
         point, z the beta-quantile of a standard normal variable.
     noise : float, optional
-        Deviation of the next observation from the function. Without it, what comes with the
-        data, or else the estimate of the belief.
+        Standard deviation of the next observation from the function. Without it, what comes with
+        the data, or else the estimate of the belief.
     beta : float
         In [0.5, 1).
     """

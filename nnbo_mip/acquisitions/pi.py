@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nnbo_mip.acquisitions.base.abstract import Acquisition
-from nnbo_mip.acquisitions.base.context import Context, check_incumbent, check_scheduled
-from nnbo_mip.acquisitions.base.schedules import Scheduled
+from nnbo_mip.acquisitions.base.abstract import Improvement
+from nnbo_mip.acquisitions.base.context import Context
 from nnbo_mip.core.checks import check_number
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
@@ -20,7 +19,7 @@ from nnbo_mip.surrogates.base.abstract import Belief, Capability
 
 
 @dataclass(frozen=True)
-class Pi(Acquisition):
+class Pi(Improvement):
     """``P(f >= incumbent + xi + alpha |incumbent|)`` where f is normal.
 
     Parameters
@@ -35,21 +34,16 @@ class Pi(Acquisition):
     """
 
     name: ClassVar[str] = "pi"
-    spans_of_y: ClassVar[tuple[str, ...]] = ("xi",)
     needs = frozenset({Capability.MEAN, Capability.STD})
 
-    incumbent: float | None = None
-    xi: Scheduled = 0.0
     alpha: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
-        check_incumbent(self.incumbent)
-        check_scheduled("xi", self.xi)
+        super().__post_init__()
         check_number("alpha", self.alpha, least=0.0)
 
     def head(self, belief: Belief, context: Context) -> Head:
         """Return PI over the threshold."""
-        incumbent = context.incumbent(self.incumbent, belief)
-        xi = context.scheduled("xi", self.xi, belief.n_inputs)
-        return ProbabilityOfImprovement(incumbent + xi + self.alpha * abs(incumbent))
+        least = self.alpha * abs(context.incumbent(self.incumbent, belief))
+        return ProbabilityOfImprovement(self.threshold(belief, context) + least)

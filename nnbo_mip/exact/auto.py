@@ -12,7 +12,6 @@ grow fast. One free coordinate, or a small finite domain, is enumerated.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,8 +19,8 @@ from functools import partial
 from itertools import chain
 
 from nnbo_mip.exact import enumeration
+from nnbo_mip.exact.bounds.program import seconds_per_node
 from nnbo_mip.exact.branching import boxes, phases
-from nnbo_mip.exact.branching.phase_ascent import seconds_per_node
 from nnbo_mip.exact.mip import mip
 from nnbo_mip.exact.search.course import Course
 from nnbo_mip.exact.search.monitor import Monitor
@@ -62,31 +61,21 @@ class Turn:
     ----------
     engine : str
     run : callable
-        Solves the problem within the budget.
-    counter, budget : str, float
-        The counter that the budget limits, and the limit. An engine that ends below it has
-        searched everything, and would say the same again.
+        Solves the problem within the budget. Returns what was found, and how much of the budget
+        was spent: an engine that ends below 1 has searched everything, and would say the same
+        again.
     starts_anew : bool
         Whether nothing is left of earlier turns.
     """
 
     engine: str
-    run: Callable[[], SearchResult]
-    counter: str = ""
-    budget: float = math.inf
+    run: Callable[[], tuple[SearchResult, float]]
     starts_anew: bool = False
-
-    def is_complete(self, result: SearchResult) -> bool:
-        """Whether the engine ended by itself."""
-        return not result.time_limited and result.counters.get(self.counter, 0) < self.budget
 
 
 def solve(problem: Problem, options: EngineOptions, monitor: Monitor) -> SearchResult:
     """Maximize f over the domain with whatever closes the gap."""
-    first: list[Turn] = []
-    if enumeration.estimate_cost(problem) <= CHEAP_ENUMERATION:
-        run = partial(enumeration.solve, problem, enumeration.EnumerateOptions(), monitor)
-        first = [Turn(enumeration.ENGINE, run)]
+    first = [_enumeration_turn(problem, monitor)] if _is_cheap_to_enumerate(problem) else []
     by_program = _mip_turn(problem, options, monitor)
     rounds = chain(
         [first],
@@ -101,10 +90,29 @@ def solve_bab(problem: Problem, options: EngineOptions, monitor: Monitor) -> Sea
     return _take(_rounds(problem, options, monitor), problem, options, monitor)
 
 
+def _is_cheap_to_enumerate(problem: Problem) -> bool:
+    domain = problem.domain
+    if domain.is_box and _free(problem) > enumeration.MAX_FREE:
+        return False
+    return enumeration.estimate_cost(problem) <= CHEAP_ENUMERATION
+
+
+def _free(problem: Problem) -> int:
+    """Return how many coordinates move."""
+    return int((problem.domain.upper > problem.domain.lower).sum())
+
+
+def _enumeration_turn(problem: Problem, monitor: Monitor) -> Turn:
+    def run() -> tuple[SearchResult, float]:
+        return enumeration.solve(problem, enumeration.EnumerateOptions(), monitor), 0.0
+
+    return Turn(enumeration.ENGINE, run)
+
+
 def _mip_turn(problem: Problem, options: EngineOptions, monitor: Monitor) -> Turn:
-    def run() -> SearchResult:
+    def run() -> tuple[SearchResult, float]:
         chosen = mip.MipOptions(solver=options.solver, seed=options.seed)
-        return mip.solve(problem, chosen, monitor)
+        return mip.solve(problem, chosen, monitor), 0.0
 
     return Turn(mip.ENGINE, run)
 
@@ -125,7 +133,7 @@ def _rounds(
     problem: Problem, options: EngineOptions, monitor: Monitor, by_program: Turn | None = None
 ) -> Iterator[list[Turn]]:
     """Yield rounds of turns, the likelier engine first, with growing budgets."""
-    free = int((problem.domain.upper > problem.domain.lower).sum())
+    free = _free(problem)
     n_relus = problem.network.n_relus
     use_phases = phases.supports(problem) and n_relus <= MOST_RELUS_FOR_PHASES
     box_turns = _BoxTurns(problem, options, monitor)
@@ -133,12 +141,12 @@ def _rounds(
         FEW_RELUS if free <= FEW_INPUTS else MANY_RELUS
     )
     if not use_phases:
-        yield [box_turns.turn(BOXES_BEFORE_PROGRAM)]
+        yield [box_turns.turn(count=BOXES_BEFORE_PROGRAM)]
         if by_program is not None:
             yield [by_program]
     budgets = _seconds_for_phases_and_boxes(free, n_relus)
     for number, (phase_seconds, box_seconds) in enumerate(budgets):
-        turns = [box_turns.turn(box_turns.boxes_in(box_seconds))]
+        turns = [box_turns.turn(box_seconds)]
         if use_phases:
             by_phases = _phase_turn(problem, options, monitor, phase_seconds, short=number == 0)
             turns = [*turns, by_phases] if boxes_first else [by_phases, *turns]
@@ -170,11 +178,15 @@ def _phase_turn(
     problem: Problem, options: EngineOptions, monitor: Monitor, seconds: float, short: bool
 ) -> Turn:
     """Return a search over phases from its beginning; a short one hardly sees dual ascent."""
-    ascends = problem.domain.without_exclusions.is_box and not short
-    nodes = max(1, int(seconds / seconds_per_node(problem, ascends)))
-    phase_options = phases.PhaseOptions(max_nodes=nodes, seed=options.seed)
-    run = partial(phases.solve, problem, phase_options, monitor)
-    return Turn(phases.ENGINE, run, "nodes", nodes, starts_anew=True)
+
+    def run() -> tuple[SearchResult, float]:
+        ascends = problem.domain.without_exclusions.is_box and not short
+        nodes = max(1, int(seconds / seconds_per_node(problem, ascends)))
+        phase_options = phases.PhaseOptions(max_nodes=nodes, seed=options.seed)
+        result = phases.solve(problem, phase_options, monitor)
+        return result, result.counters.get("nodes", 0) / nodes
+
+    return Turn(phases.ENGINE, run, starts_anew=True)
 
 
 class _BoxTurns:
@@ -185,19 +197,17 @@ class _BoxTurns:
         self._seed = options.seed
         self._search: boxes.BoxSearch | None = None
 
-    def boxes_in(self, seconds: float) -> int:
-        """Return how many boxes that is."""
-        return max(1, int(seconds / boxes.seconds_per_box(self._problem)))
+    def turn(self, seconds: float = 0.0, count: int = 0) -> Turn:
+        """Return a turn of so much work, or so many boxes, that goes on with the search."""
+        return Turn(boxes.ENGINE, partial(self._advance, seconds, count))
 
-    def turn(self, count: int) -> Turn:
-        """Return a turn of so many boxes that goes on with the search."""
-        return Turn(boxes.ENGINE, partial(self._advance, count), "boxes", count)
-
-    def _advance(self, count: int) -> SearchResult:
+    def _advance(self, seconds: float, count: int) -> tuple[SearchResult, float]:
         if self._search is None:
             options = boxes.BoxOptions(seed=self._seed)
             self._search = boxes.BoxSearch(self._problem, options, self._monitor)
-        return self._search.advance(count)
+        count = count or max(1, int(seconds / self._search.seconds_per_box))
+        result = self._search.advance(count)
+        return result, result.counters.get("boxes", 0) / count
 
 
 def _take(
@@ -218,14 +228,14 @@ def _take(
             break  # all have searched everything, what is open is rounding; or gave up
         for turn in left:
             with monitor.judged_by(None if turn.starts_anew else courses.get(turn.engine)):
-                result = turn.run()
+                result, spent = turn.run()
             course = courses[turn.engine] = monitor.judged
             counters.update(result.work)
             if result.status == "infeasible":
                 return result
             if result.kind != "none":
                 monitor.tighten(result.bound, result.kind, result.proof)
-            if turn.is_complete(result):
+            if spent < 1.0 and not result.time_limited:
                 complete.add(turn.engine)
             if course is not None and course.is_hopeless:
                 # A solver counts no work, so that nobody could say when to give it up.

@@ -32,8 +32,7 @@ from nnbo_mip.exact.checking.reproof import reprove
 from nnbo_mip.exact.search.problem import Problem
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.posteriors.compiled import CompiledPosterior
-from nnbo_mip.scores.storage import head_from_dict
+from nnbo_mip.scores.storage import head_from_dict, network_of
 from nnbo_mip.space.domain import ROW_SLACK, Domain
 from nnbo_mip.space.space import Space
 
@@ -212,8 +211,7 @@ def _judge(
 def _part_of(sub: Certificate, objective: Objective) -> Network | Objective | None:
     """Return what a part of a claim about an objective is about: a sum of outputs, or a head."""
     if sub.head is None:
-        posterior = objective.posterior
-        return posterior.network if isinstance(posterior, CompiledPosterior) else None
+        return network_of(objective.posterior)
     try:
         return Objective(objective.posterior, head_from_dict(sub.head))
     except FileFormatError:

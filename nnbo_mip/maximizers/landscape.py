@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nnbo_mip.core.arrays import FloatArray, as_points
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import as_points
 from nnbo_mip.drawing.landscape import Landscape, Side
 from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.maximizers.comparison import Comparison

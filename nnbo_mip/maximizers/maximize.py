@@ -11,8 +11,8 @@ import numpy.typing as npt
 from nnbo_mip.acquisitions.base.catalogue import registry as acquisitions
 from nnbo_mip.acquisitions.base.constrained import constrained_scorer
 from nnbo_mip.acquisitions.base.criterion import Criterion
-from nnbo_mip.core.arrays import FloatArray, as_finite_vector, as_points
-from nnbo_mip.core.checks import as_gap, as_seed, as_time_limit
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import as_finite_vector, as_gap, as_points, as_seed, as_time_limit
 from nnbo_mip.core.control import ProgressOption, reporting
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.maximizers.base.abstract import Maximizer, Proposal, Request
@@ -68,7 +68,7 @@ def maximize(
     y : (n,) array, optional
         Their values; the largest is the incumbent, where none is given.
     noise : float or (n,) array, optional
-        Deviation of an observation from the function.
+        Standard deviation of an observation from the function.
     step : int
         Number of the step, from 0, for options that follow a schedule.
     gap : float

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from nnbo_mip.core.arrays import FloatArray, as_floats
-from nnbo_mip.core.checks import as_whole
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import as_floats, as_whole
 from nnbo_mip.core.errors import InputError, MissingExtraError
 from nnbo_mip.problems.dimensions import check_dimension, cube
 from nnbo_mip.problems.problem import Problem

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nnbo_mip.core.arrays import FloatArray, IntArray, as_floats
-from nnbo_mip.core.checks import as_whole
+from nnbo_mip.core.arrays import FloatArray, IntArray
+from nnbo_mip.core.checks import as_floats, as_whole
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.problems.dimensions import check_dimension, cube
 from nnbo_mip.problems.problem import Function, Problem

@@ -13,7 +13,8 @@ from functools import partial
 
 import numpy as np
 
-from nnbo_mip.core.arrays import FloatArray, frozen
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import frozen
 from nnbo_mip.problems.dimensions import cube
 from nnbo_mip.problems.problem import Problem
 from nnbo_mip.problems.sources import check_source, label

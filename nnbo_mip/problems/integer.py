@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from nnbo_mip.core.arrays import FloatArray, IntArray, as_floats
-from nnbo_mip.core.checks import as_whole
+from nnbo_mip.core.arrays import FloatArray, IntArray
+from nnbo_mip.core.checks import as_floats, as_whole
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.problems.problem import Function, Problem
 from nnbo_mip.space.abstract import Dimension

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import FloatArray, as_floats, frozen
-from nnbo_mip.core.checks import as_finite
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import as_finite, as_floats, frozen
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.problems.noise import Noise, Seed
 from nnbo_mip.space.space import Space

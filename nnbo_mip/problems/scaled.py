@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import FloatArray, as_points
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import as_points
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.problems.noise import Seed
 from nnbo_mip.problems.problem import Problem

@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import numpy.typing as npt
 
@@ -16,6 +17,9 @@ from nnbo_mip.network.graph.graph import FINGERPRINT_VERSION, Network
 from nnbo_mip.scores import storage
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.posteriors.compiled import Posterior
+
+H = TypeVar("H", bound=Head)
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +53,11 @@ class Objective:
     def tangent(self, point: FloatArray) -> Network:
         """Return a network of one output that has the slopes of the score at a point (d,)."""
         return self.head.tangent_at(self.posterior, point[None, :])
+
+    def parts(self, head: type[H], posterior: type[R]) -> tuple[H, R] | None:
+        """Return head and posterior where they are of these classes."""
+        mine, read = self.head, self.posterior
+        return (mine, read) if isinstance(mine, head) and isinstance(read, posterior) else None
 
     @cached_property
     def fingerprint(self) -> str:

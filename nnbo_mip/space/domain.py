@@ -23,14 +23,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import (
-    BoolArray,
-    FloatArray,
-    as_finite_vector,
-    as_floats,
-    as_points,
-    frozen,
-)
+from nnbo_mip.core.arrays import BoolArray, FloatArray
+from nnbo_mip.core.checks import as_finite_vector, as_floats, as_points, frozen
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.space import propagation, repairing, rows, sampling, storage
 from nnbo_mip.space.discrete import discrete

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import BoolArray, FloatArray, as_floats, as_points, frozen
+from nnbo_mip.core.arrays import BoolArray, FloatArray
+from nnbo_mip.core.checks import as_floats, as_points, frozen
 from nnbo_mip.core.errors import InputError
 
 COMPARISONS_AT_ONCE = 1 << 22

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import FloatArray, IntArray, as_finite_vector, frozen
+from nnbo_mip.core.arrays import FloatArray, IntArray
+from nnbo_mip.core.checks import as_finite_vector, frozen
 from nnbo_mip.core.errors import InputError
 
 MAX_COUNT = 2**48

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nnbo_mip.core.arrays import FloatArray, as_floats, as_points
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import as_floats, as_points
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.space.abstract import Dimension
 from nnbo_mip.space.conditions import Conditions

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import FloatArray, as_finite_vector
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import as_finite_vector
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.space.program import Program, formulate
 from nnbo_mip.space.rows import RowSystem, separated

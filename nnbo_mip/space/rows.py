@@ -8,7 +8,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import BoolArray, FloatArray, as_finite_vector, as_floats
+from nnbo_mip.core.arrays import BoolArray, FloatArray
+from nnbo_mip.core.checks import as_finite_vector, as_floats
 from nnbo_mip.core.errors import InputError
 
 UNIT_ROUNDOFF = 2.0**-53

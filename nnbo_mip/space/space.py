@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import FloatArray, as_finite_vector, as_floats
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import as_finite_vector, as_floats
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.space import storage
 from nnbo_mip.space.abstract import Dimension

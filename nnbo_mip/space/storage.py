@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nnbo_mip.core.arrays import as_floats
+from nnbo_mip.core.checks import as_floats
 from nnbo_mip.core.errors import FileFormatError, InputError
 from nnbo_mip.space.abstract import Dimension
 from nnbo_mip.space.dimensions import Categorical, Integer, Real

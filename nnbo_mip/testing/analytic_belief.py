@@ -46,7 +46,7 @@ class AnalyticBelief(Belief):
     scale : float
         Multiplier of the uncertainty.
     noise : float
-        Deviation of an observation.
+        Standard deviation of an observation.
     offset : float
         z of a draw: the mean is moved by it, and the std is zero.
     is_draw : bool

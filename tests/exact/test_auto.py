@@ -37,11 +37,20 @@ def test_the_likelier_engine_goes_first():
 def test_both_engines_have_had_a_turn_before_any_has_a_long_one(inputs, widths):
     problem = random_problem(8, inputs, widths)
     rounds = auto._rounds(problem, EngineOptions(), Monitor(problem, 1e-9))
-    first = {turn.engine: turn.budget for turn in next(rounds)}
-    second = {turn.engine: turn.budget for turn in next(rounds)}
-    assert sorted(first) == sorted(second) == ["boxes", "phases"]
-    assert all(first[engine] < second[engine] < np.inf for engine in first)
-    assert max(first.values()) < 500_000
+    for _ in range(2):
+        assert sorted(turn.engine for turn in next(rounds)) == ["boxes", "phases"]
+    seconds = auto._seconds_for_phases_and_boxes(inputs, problem.network.n_relus)
+    first, second = next(seconds), next(seconds)
+    assert all(a < b < np.inf for a, b in zip(first, second, strict=True))
+    assert max(first) < 5.0
+
+
+def test_a_turn_says_how_much_of_its_budget_it_spent():
+    problem = random_problem(3, 3, (12, 12))
+    for turn in next(auto._rounds(problem, EngineOptions(), Monitor(problem, 1e-9))):
+        assert turn.run()[1] < 1.0
+    boxes = auto._BoxTurns(problem, EngineOptions(), Monitor(problem, 1e-9))
+    assert boxes.turn(count=1).run()[1] == 1.0
 
 
 def test_a_small_finite_domain_is_enumerated():

@@ -3,9 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nnbo_mip.exact.bounds.flat import flatten
+from nnbo_mip.exact.bounds.flat import flatten, undecided_system
 from nnbo_mip.exact.bounds.lp_bounds import tighten_above, tighten_layers
-from nnbo_mip.exact.branching.phases import undecided_system
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.problem import Problem
 from tests.exact.random_problems import mixed_domain, random_network, random_problem

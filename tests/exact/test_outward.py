@@ -14,7 +14,7 @@ from nnbo_mip.core.terms import Measure
 from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.rounding import LARGEST_FLOAT, rounded_up, sum_above
 from nnbo_mip.exact.trees.cells import TreeCells
-from nnbo_mip.exact.trees.scores import TreeScores
+from nnbo_mip.exact.trees.scores import tree_scores
 from nnbo_mip.network.graph.tree_arrays import LEAF
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
@@ -122,7 +122,7 @@ def test_bounds_of_constant_trees_lie_above_the_exact_score(name):
         posterior = TreePosterior(leaves, np.arange(float(count)), 1.0, "between")
         problem = HeadProblem(Objective(posterior, head), BOX)
         cells = TreeCells(posterior.trees, BOX)
-        bound = float(TreeScores(problem, cells).bound(*cells.root(), -np.inf).bound[0])
+        bound = float(tree_scores(problem, cells).bound(*cells.root(), -np.inf).bound[0])
         exact = exact_score(head, [Fraction(v) for v in values.tolist()])
         assert Decimal(bound) >= exact, (case, bound, exact)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from nnbo_mip.exact.bounds.flat import undecided_system
 from nnbo_mip.exact.bounds.program import build_program
 from nnbo_mip.exact.bounds.similar_programs import bound_similar
 from nnbo_mip.exact.branching.ascent_nodes import CHUNK, AscentNodes, NodeHeap, as_rows, tiled
-from nnbo_mip.exact.branching.phase_ascent import AscentOptions, AscentSearch, is_for_ascent
-from nnbo_mip.exact.branching.phases import PhaseOptions, solve, undecided_system
+from nnbo_mip.exact.branching.phase_ascent import AscentOptions, AscentSearch
+from nnbo_mip.exact.branching.phases import PhaseOptions, is_for_ascent, solve
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.problem import Problem
 from nnbo_mip.network.graph.graph import Network

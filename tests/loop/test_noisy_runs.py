@@ -291,7 +291,7 @@ def test_a_noise_is_learned_from_values_that_repeat_points() -> None:
     run = nm.BayesianOptimizer([(0.0, 1.0)], "gp", initial=1, maximizer="lbfgs")
     for x in [*np.linspace(0.1, 0.9, 5)] * 3:
         run.tell([x], 3.0 * x + 0.2 * rng.standard_normal())
-    assert "a noise of deviation" in run.ask().message
+    assert "a noise with the standard deviation" in run.ask().message
     found = run.recommend()
     assert found is not None
     assert 0.1 < found.noise < 0.4

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.acquisitions.base.context import Context
+from nnbo_mip.acquisitions.base.context import Context, check_incumbent, check_scheduled
+from nnbo_mip.acquisitions.base.schedules import Scheduled
 from nnbo_mip.acquisitions.base.scorer import Scorer
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import UnsupportedError
@@ -87,7 +88,7 @@ class Acquisition(abc.ABC):
         y : (n,) array, optional
             Their values.
         noise : float or (n,) array, optional
-            Deviation of an observation from the function.
+            Standard deviation of an observation from the function.
         step : int
             Number of the step, from 0, for options that follow a schedule.
         """
@@ -134,6 +135,35 @@ class Acquisition(abc.ABC):
     def _remedy(self, missing: frozenset[Capability]) -> str:
         """Say what to do where a belief lacks something."""
         return "choose another surrogate or acquisition."
+
+
+@dataclass(frozen=True)
+class Improvement(Acquisition):
+    """An acquisition that counts what exceeds incumbent + xi.
+
+    Parameters
+    ----------
+    incumbent : float, optional
+        The value to improve on; without it, the largest y, or the largest mean where
+        values are noisy.
+    xi : float or schedule
+        Improvement that does not count yet, at least zero.
+    """
+
+    spans_of_y: ClassVar[tuple[str, ...]] = ("xi",)
+
+    incumbent: float | None = None
+    xi: Scheduled = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse options that are none."""
+        check_incumbent(self.incumbent)
+        check_scheduled("xi", self.xi)
+
+    def threshold(self, belief: Belief, context: Context) -> float:
+        """Return incumbent + xi of a step."""
+        xi = context.scheduled("xi", self.xi, belief.n_inputs)
+        return context.incumbent(self.incumbent, belief) + xi
 
 
 def seed_of(seed: int, step: int, index: int = 0) -> int:

@@ -9,7 +9,7 @@ _ROOM = "nnbo_mip.acquisitions"
 
 registry: Registry[Acquisition] = Registry(
     "acquisition",
-    Acquisition,  # type: ignore[type-abstract]
+    Acquisition,
     {
         "mean": f"{_ROOM}.mean:Mean",
         "ucb": f"{_ROOM}.ucb:UpperConfidenceBound",

@@ -26,7 +26,7 @@ class Context:
     y : (n,) array, optional
         Their values; larger is better.
     noise : float, optional
-        Deviation of an observation from the function.
+        Standard deviation of an observation from the function.
     step : int
         Number of the step, from 0.
     """

@@ -119,7 +119,7 @@ Scheduled = float | str | Mapping[str, Any] | Schedule
 
 registry: Registry[Schedule] = Registry(
     "schedule",
-    Schedule,  # type: ignore[type-abstract]
+    Schedule,
     {
         "decay": f"{__name__}:Decay",
         "ramp": f"{__name__}:Ramp",

@@ -24,7 +24,7 @@ PYOMO = "pyomo"
 
 registry: Registry[Backend] = Registry(
     "solver",
-    Backend,  # type: ignore[type-abstract]
+    Backend,
     {
         "highs": f"{_ROOM}.highs:Highs",
         "scip": f"{_ROOM}.scip:Scip",

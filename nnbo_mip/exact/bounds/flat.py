@@ -16,6 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.exact.bounds.relaxation import Relaxer
+from nnbo_mip.exact.search.problem import Problem
 from nnbo_mip.network.graph.affine import Affine, dense
 from nnbo_mip.network.graph.graph import Network
 
@@ -105,6 +107,40 @@ def flatten(network: Network, bounds: Bounds) -> FlatSystem:
         level=places[:, 0].copy(),
         place=places,
     )
+
+
+def undecided_system(
+    problem: Problem, lower: FloatArray, upper: FloatArray, known: Bounds | None = None
+) -> tuple[FlatSystem, Bounds]:
+    """Flatten a problem's network with backward-relaxation bounds over a box.
+
+    Parameters
+    ----------
+    problem : Problem
+    lower, upper : (d,) arrays
+        The box.
+    known : list of (l, u), optional
+        Proven bounds to intersect with.
+    """
+    lines = Relaxer(problem.network, problem.rounding, tight=True).lines(
+        lower[:, None], upper[:, None]
+    )
+    bounds = [(line.low[:, 0], line.high[:, 0]) for line in lines]
+    if known is not None:
+        bounds = [
+            (np.maximum(low, known_low), np.minimum(high, known_high))
+            for (low, high), (known_low, known_high) in zip(bounds, known, strict=True)
+        ]
+    return flatten(problem.network, bounds), bounds
+
+
+def with_flat_bounds(bounds: Bounds, flat: FlatSystem) -> Bounds:
+    """Return layer bounds with those of a flat system written into them."""
+    result = [(low.copy(), high.copy()) for low, high in bounds]
+    for (position, index), low, high in zip(flat.place, flat.low, flat.high, strict=True):
+        result[position - 1][0][index] = max(result[position - 1][0][index], low)
+        result[position - 1][1][index] = min(result[position - 1][1][index], high)
+    return result
 
 
 def _express(affine: Affine, expressions: list[FloatArray]) -> FloatArray:

@@ -87,7 +87,6 @@ class KernelUnits(Units):
         sizes = most / (scale * length) + np.abs(self._points).max(axis=0)
         shift = 16.0 * UNIT_ROUNDOFF * sizes
         self.largest = float(np.square(sizes).sum() + self._unit.max() ** 2)
-        self._shift = shift
         # Twice the displacement: once here, once in the posterior's own evaluation.
         self.error = 2.0 * float(np.linalg.norm(shift)) + 64.0 * UNIT_ROUNDOFF
         steepest = self.profile.steepest_third if self.is_smooth else 1.0

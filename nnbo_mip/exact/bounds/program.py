@@ -18,6 +18,7 @@ Ehlers (2017), the triangle relaxation of a ReLU [Ehlers2017].
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -26,6 +27,10 @@ from nnbo_mip.exact.bounds.flat import FlatSystem
 from nnbo_mip.exact.search.problem import Problem
 
 OUTWARD = 1.0 + 1e-15
+
+NODE_SECONDS, ASCENT_SECONDS = 5e-9, 1.5e-9
+"""Rough times of a node of the dual simplex and of dual ascent, for each entry of its dictionary.
+Work is counted in them: they need not be right, no clock is read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +83,12 @@ class Program:
         """Number of undecided ReLUs, K."""
         return len(self.scale)
 
+    @cached_property
+    def objective_unit(self) -> float:
+        """The power of two that dual ascent in float32 divides the objective by."""
+        largest = float(np.abs(self.objective).max(initial=0.0))
+        return float(2.0 ** np.round(np.log2(largest))) if largest > 0.0 else 1.0
+
     @property
     def data(self) -> tuple[FloatArray, FloatArray, FloatArray, float]:
         """What compiled code reads: A, r, objective, constant."""
@@ -91,6 +102,12 @@ class Program:
     def to_point(self, y: FloatArray) -> FloatArray:
         """Map the first d columns back to x."""
         return np.asarray(self.lower + self.width * y[: self.n_inputs])
+
+
+def seconds_per_node(problem: Problem, ascends: bool) -> float:
+    """Return roughly what a node of dual ascent takes, or one of the dual simplex."""
+    k, d = problem.network.n_relus, problem.dimension
+    return (ASCENT_SECONDS if ascends else NODE_SECONDS) * (2 * k * (d + k) + 1)
 
 
 def build_program(

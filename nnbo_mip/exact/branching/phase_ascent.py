@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.exact.bounds.program import Program
+from nnbo_mip.exact.bounds.program import Program, seconds_per_node
 from nnbo_mip.exact.branching.ascent_nodes import (
     CHUNK,
     AscentNodes,
@@ -54,9 +54,8 @@ WORK_PER_BATCH = 1_000_000_000
 
 LARGEST_HEAP_BYTES = 512 * 2**20
 
-NODE_SECONDS, ASCENT_SECONDS = 5e-9, 1.5e-9
-"""Rough times of a node of the dual simplex and of dual ascent, for each entry of its dictionary.
-Work is counted in them: they need not be right, no clock is read."""
+Node = tuple[FloatArray, FloatArray, float]
+"""Ends (n + m,) of a program's variables, and the proven bound."""
 
 
 @dataclass(frozen=True)
@@ -83,27 +82,6 @@ class AscentOptions:
     programs: bool = True
     stalled_excess: float = 0.01
     stalled_share: float = 0.5
-
-
-def is_for_ascent(problem: Problem, program: Program) -> bool:
-    """Whether the domain is a box, exclusions aside, and float32 can hold the program."""
-    objective = program.objective / _scale(program)
-    parts = (program.weights, program.bias, objective, np.array(program.constant / _scale(program)))
-    return problem.domain.without_exclusions.is_box and all(
-        np.abs(part).max(initial=0.0) <= LARGEST_WEIGHT for part in parts
-    )
-
-
-def _scale(program: Program) -> float:
-    """Return the power of two that the ascent divides the objective by."""
-    largest = float(np.abs(program.objective).max(initial=0.0))
-    return float(2.0 ** np.round(np.log2(largest))) if largest > 0.0 else 1.0
-
-
-def seconds_per_node(problem: Problem, ascends: bool) -> float:
-    """Return roughly what a node of dual ascent takes, or one of the dual simplex."""
-    k, d = problem.network.n_relus, problem.dimension
-    return (ASCENT_SECONDS if ascends else NODE_SECONDS) * (2 * k * (d + k) + 1)
 
 
 class AscentSearch:
@@ -136,7 +114,7 @@ class AscentSearch:
         self.settled = -np.inf
         self.excluded: list[AscentNodes] = []
         d, k = program.n_inputs, program.n_relus
-        self._scale = _scale(program)
+        self._scale = program.objective_unit
         read = (program.weights != 0.0) * np.arange(1, d + k + 1)
         self._net = (
             program.weights.astype(np.float32),
@@ -152,6 +130,20 @@ class AscentSearch:
         self._most = LARGEST_HEAP_BYTES // (13 * k + 16)
         self._first_excess = np.inf
         self._seconds_per_node = seconds_per_node(problem, ascends=True)
+
+    def below(self, nodes: list[Node], node_limit: int) -> list[Node]:
+        """Search below nodes that have the whole box; return the nodes left open."""
+        program, d, k = self.program, self.program.n_inputs, self.program.n_relus
+        highs = np.array([high for _, high, _ in nodes])
+        phases = np.where(highs[:, d : d + k] == 0.0, -1, highs[:, d + k : d + 2 * k] == 0.0)
+        bounds = np.array([bound for _, _, bound in nodes])
+        left: list[Node] = []
+        for fixed, bound in zip(*self.run(phases.astype(np.int8), bounds, node_limit), strict=True):
+            high = program.high.copy()
+            high[d : d + k][fixed < 0] = 0.0
+            high[d + k : d + 2 * k][fixed > 0] = 0.0
+            left.append((program.low, high, bound))
+        return left
 
     def run(self, phases: Phases, bounds: FloatArray, node_limit: int) -> tuple[Phases, FloatArray]:
         """Search below nodes (N, K) with proven bounds; return the nodes left open."""

@@ -10,6 +10,7 @@ piece's point is excluded again by the exclusion that it lies beside.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,30 +80,33 @@ class UnitExclusions:
             ExclusionFaces(unit_exclusions, below, above, inner_low, inner_high), inner_exclusions
         )
 
-    def pieces(
-        self, low: FloatArray, high: FloatArray, t: FloatArray, slopes: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the ends (p, d) of the pieces of a node beside the exclusion that excludes t.
+    def split(
+        self, low: FloatArray, high: FloatArray, point: FloatArray, slopes: FloatArray
+    ) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield the ends of the pieces of a node beside the exclusion that excludes its point.
 
         Parameters
         ----------
-        low, high : (d,) arrays
-            Ends of the node.
-        t : (d,) array
-            The excluded point.
+        low, high : (n + m,) arrays
+            Ends of the node's variables, of which the first d are inputs.
+        point : (n,) array
+            The excluded point of the program.
         slopes : (d,) array
             How much f changes along each coordinate, in units: faces that cost most come first.
         """
+        d = len(slopes)
+        t, least, most = point[:d], low[:d], high[:d]
         excluded = (self.inner_exclusions[0] < t) & (t < self.inner_exclusions[1])
         exclusion = int(excluded.all(axis=1).argmax())
         below, above = self.faces.below[exclusion], self.faces.above[exclusion]
         distance = np.minimum(
-            np.where(below >= low, t - below, np.inf), np.where(above <= high, above - t, np.inf)
+            np.where(below >= least, t - below, np.inf), np.where(above <= most, above - t, np.inf)
         )
         can = np.isfinite(distance)
         loss = np.where(can, np.abs(slopes) * np.where(can, distance, 0.0), -1.0)
         order = np.argsort(-loss, kind="stable")
         lower, upper, _ = self.faces.pieces(
-            low[None, :], high[None, :], np.array([exclusion]), order[None, :]
+            least[None, :], most[None, :], np.array([exclusion]), order[None, :]
         )
-        return lower, upper
+        for ends in zip(lower, upper, strict=True):
+            yield np.concatenate([ends[0], low[d:]]), np.concatenate([ends[1], high[d:]])

@@ -20,25 +20,26 @@ Bunel et al. (2020), branch and bound over ReLU phases [Bunel2020].
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError
-from nnbo_mip.exact.bounds.flat import Bounds, FlatSystem, flatten
-from nnbo_mip.exact.bounds.lp_bounds import tighten_above, tighten_layers
-from nnbo_mip.exact.bounds.program import Program, build_program
-from nnbo_mip.exact.bounds.relaxation import Relaxer
-from nnbo_mip.exact.branching.phase_ascent import (
-    AscentOptions,
-    AscentSearch,
-    is_for_ascent,
-    seconds_per_node,
+from nnbo_mip.exact.bounds.flat import (
+    Bounds,
+    FlatSystem,
+    flatten,
+    undecided_system,
+    with_flat_bounds,
 )
+from nnbo_mip.exact.bounds.lp_bounds import tighten_above, tighten_layers
+from nnbo_mip.exact.bounds.program import Program, build_program, seconds_per_node
+from nnbo_mip.exact.branching.phase_ascent import LARGEST_WEIGHT, AscentOptions, AscentSearch
 from nnbo_mip.exact.branching.phase_exclusions import UnitExclusions
-from nnbo_mip.exact.branching.phase_queue import PhaseQueue
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.options import EngineOptions
 from nnbo_mip.exact.search.primal import climb, climb_regions
@@ -144,38 +145,47 @@ def _small_search() -> _PhaseSearch:
     return _PhaseSearch(problem, PhaseOptions(max_nodes=3), Monitor(problem, 1e-3))
 
 
-def undecided_system(
-    problem: Problem, lower: FloatArray, upper: FloatArray, known: Bounds | None = None
-) -> tuple[FlatSystem, Bounds]:
-    """Flatten a problem's network with backward-relaxation bounds over a box.
+_Entry = tuple[float, int, npt.NDArray[np.int32], FloatArray, FloatArray]
+
+
+class PhaseQueue:
+    """The open nodes of one program, largest bound first.
+
+    A node fixes a few dozen of the program's variables, so it is stored as their numbers
+    and ends: a hundredth of what all ends would take.
 
     Parameters
     ----------
-    problem : Problem
-    lower, upper : (d,) arrays
-        The box.
-    known : list of (l, u), optional
-        Proven bounds to intersect with.
+    low, high : (n + m,) arrays
+        Ends of the program's variables at the root, which is the first node.
     """
-    lines = Relaxer(problem.network, problem.rounding, tight=True).lines(
-        lower[:, None], upper[:, None]
-    )
-    bounds = [(line.low[:, 0], line.high[:, 0]) for line in lines]
-    if known is not None:
-        bounds = [
-            (np.maximum(low, known_low), np.minimum(high, known_high))
-            for (low, high), (known_low, known_high) in zip(bounds, known, strict=True)
-        ]
-    return flatten(problem.network, bounds), bounds
 
+    def __init__(self, low: FloatArray, high: FloatArray) -> None:
+        self._low, self._high = low, high
+        self._heap: list[_Entry] = []
+        self._pushed = 0
+        self.push(low, high, np.inf)
 
-def with_flat_bounds(bounds: Bounds, flat: FlatSystem) -> Bounds:
-    """Return layer bounds with those of a flat system written into them."""
-    result = [(low.copy(), high.copy()) for low, high in bounds]
-    for (position, index), low, high in zip(flat.place, flat.low, flat.high, strict=True):
-        result[position - 1][0][index] = max(result[position - 1][0][index], low)
-        result[position - 1][1][index] = min(result[position - 1][1][index], high)
-    return result
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def largest_bound(self) -> float:
+        """Return the largest bound of an open node, -inf when there is none."""
+        return -self._heap[0][0] if self._heap else -np.inf
+
+    def push(self, low: FloatArray, high: FloatArray, bound: float) -> None:
+        """Add a node by its ends and its proven bound."""
+        changed = np.flatnonzero((low != self._low) | (high != self._high)).astype(np.int32)
+        entry = (-float(bound), self._pushed, changed, low[changed], high[changed])
+        heapq.heappush(self._heap, entry)
+        self._pushed += 1
+
+    def pop(self) -> tuple[FloatArray, FloatArray, float]:
+        """Remove the node of the largest bound and return its ends and bound."""
+        negated, _, changed, changed_low, changed_high = heapq.heappop(self._heap)
+        low, high = self._low.copy(), self._high.copy()
+        low[changed], high[changed] = changed_low, changed_high
+        return low, high, -negated
 
 
 class _PhaseSearch:
@@ -251,30 +261,18 @@ class _PhaseSearch:
 
     def ascend(self, program: Program, queue: PhaseQueue, options: AscentOptions) -> None:
         """Search by dual ascent below the queue's nodes; what is left returns to the queue."""
-        d, k = program.n_inputs, program.n_relus
         search = AscentSearch(self.problem, program, self.monitor, options)
         opened = [queue.pop() for _ in range(len(queue))]
         # The ascent knows phases only; parts of the box, beside exclusions, wait for the search.
-        parts = [node for node in opened if not _has_all_inputs(program, *node[:2])]
+        left = [node for node in opened if not _has_all_inputs(program, *node[:2])]
         opened = [node for node in opened if _has_all_inputs(program, *node[:2])]
-        for part in parts:
-            queue.push(*part)
-        if not opened:
-            return
-        highs = np.array([high for _, high, _ in opened])
-        phases = np.where(highs[:, d : d + k] == 0.0, -1, highs[:, d + k : d + 2 * k] == 0.0)
-        bounds = np.array([bound for _, _, bound in opened])
-        phases, bounds = search.run(
-            phases.astype(np.int8), bounds, self.options.max_nodes - self.nodes
-        )
+        if opened:
+            left += search.below(opened, self.options.max_nodes - self.nodes)
+        for node in left:
+            queue.push(*node)
         self.nodes += search.nodes
         self.steps += search.steps
         self.settled = max(self.settled, search.settled)
-        for fixed, bound in zip(phases, bounds, strict=True):
-            high = program.high.copy()
-            high[d : d + k][fixed < 0] = 0.0
-            high[d + k : d + 2 * k][fixed > 0] = 0.0
-            queue.push(program.low, high, bound)
 
     def _out_of_budget(self) -> bool:
         self.stopped = self.stopped or self.monitor.is_hurried()
@@ -286,7 +284,11 @@ class _PhaseSearch:
         from nnbo_mip.exact.branching import phase_search
 
         monitor = self.monitor
-        grids, exclusions = _grids(self.problem, program), UnitExclusions.of(self.problem, program)
+        grids, exclusions = _grids(self.problem, program), None
+        inner = (np.empty((0, program.n_inputs)),) * 2
+        if len(self.problem.domain.exclusions):
+            exclusions = UnitExclusions.of(self.problem, program)
+            inner = exclusions.inner_exclusions
         stack = _stack_size(program)
         # No admissible point scores below the negated magnitude.
         floor = -1.01 * self.problem.rounding.magnitude - self.problem.rounding.output
@@ -305,7 +307,7 @@ class _PhaseSearch:
                     program.errors,
                     (program.weights, program.bias),
                     grids,
-                    exclusions.inner_exclusions,
+                    inner,
                     program.n_inputs,
                     low,
                     high,
@@ -321,10 +323,12 @@ class _PhaseSearch:
             self.steps += steps
             self.settled = max(self.settled, settled)
             excluded = outcome == phase_search.EXCLUDED
-            if excluded:
-                self._split_at(
-                    best, program, exclusions, queue, open_low[-1], open_high[-1], open_bound[-1]
-                )
+            if excluded and exclusions is not None:
+                x = program.to_point(best)
+                slopes = self.problem.values_and_gradients(x[None, :])[1][0] * program.width
+                for ends in exclusions.split(open_low[-1], open_high[-1], best, slopes):
+                    queue.push(*ends, open_bound[-1])
+                monitor.offer(ways_out(self.problem.domain, x))
             else:
                 self._offer(program.to_point(best), reached)
             for k in range(len(open_bound) - excluded):
@@ -333,28 +337,6 @@ class _PhaseSearch:
             monitor.spend(nodes * seconds_per_node(self.problem, ascends=False), left)
             if monitor.wants_report():
                 monitor.report(ENGINE, left, nodes=self.nodes, open=len(queue))
-
-    def _split_at(
-        self,
-        excluded_point: FloatArray,
-        program: Program,
-        exclusions: UnitExclusions,
-        queue: PhaseQueue,
-        low: FloatArray,
-        high: FloatArray,
-        bound: float,
-    ) -> None:
-        """Replace a node by its pieces beside an exclusion; offer the ways out of it."""
-        d = program.n_inputs
-        x = program.to_point(excluded_point)
-        slopes = self.problem.values_and_gradients(x[None, :])[1][0] * program.width
-        for piece_low, piece_high in zip(
-            *exclusions.pieces(low[:d], high[:d], excluded_point[:d], slopes), strict=True
-        ):
-            queue.push(
-                np.concatenate([piece_low, low[d:]]), np.concatenate([piece_high, high[d:]]), bound
-            )
-        self.monitor.offer(ways_out(self.problem.domain, x))
 
     def _offer(self, point: FloatArray, reached: float) -> None:
         """Offer a point the search came by, of relaxed value `reached`; a new best one climbs."""
@@ -369,6 +351,15 @@ class _PhaseSearch:
             climb_regions(self.problem, self.monitor, admissible, rng)
         if self.monitor.best_value < reached:
             self.unreachable = reached
+
+
+def is_for_ascent(problem: Problem, program: Program) -> bool:
+    """Whether the domain is a box, exclusions aside, and float32 can hold the program."""
+    unit = program.objective_unit
+    parts = (program.weights, program.bias, program.objective / unit, program.constant / unit)
+    return problem.domain.without_exclusions.is_box and all(
+        np.abs(part).max(initial=0.0) <= LARGEST_WEIGHT for part in parts
+    )
 
 
 def _has_all_inputs(program: Program, low: FloatArray, high: FloatArray) -> bool:

@@ -28,8 +28,8 @@ def proven_bounds(problem: Problem, monitor: Monitor) -> list[LayerBounds]:
     lower, upper, feasible = domain.tighten(domain.lower, domain.upper)
     if not feasible or problem.network.n_relus > LARGEST_FOR_RELAXATION:
         return bounds
+    from nnbo_mip.exact.bounds.flat import undecided_system, with_flat_bounds
     from nnbo_mip.exact.bounds.lp_bounds import load_solver, tighten_layers
-    from nnbo_mip.exact.branching.phases import undecided_system, with_flat_bounds
 
     with monitor.clock_stopped():
         load_solver()

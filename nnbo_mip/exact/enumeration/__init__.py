@@ -10,7 +10,7 @@ on simplices
 
 from __future__ import annotations
 
-from nnbo_mip.exact.enumeration.plan import EnumerateOptions, estimate_cost
+from nnbo_mip.exact.enumeration.plan import MAX_FREE, EnumerateOptions, estimate_cost
 from nnbo_mip.exact.enumeration.search import ENGINE, solve
 
-__all__ = ["ENGINE", "EnumerateOptions", "estimate_cost", "solve"]
+__all__ = ["ENGINE", "MAX_FREE", "EnumerateOptions", "estimate_cost", "solve"]

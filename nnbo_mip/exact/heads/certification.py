@@ -20,7 +20,7 @@ from nnbo_mip.exact.certificates.certificate import Certificate
 from nnbo_mip.exact.checking.heads.implication import needed_lines, why_not_following
 from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.result import SearchResult, Step
-from nnbo_mip.scores.base.abstract import Head
+from nnbo_mip.scores.base.abstract import Head, Shape
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.storage import head_to_dict, network_of, posterior_to_dict
@@ -90,7 +90,7 @@ class _Writer:
 
     def _parts(self, objective: Objective, result: SearchResult) -> tuple[Certificate, ...]:
         """Return the claims of the lines from which the bound follows; none if it does not."""
-        if isinstance(objective.head, LinearHead) or not math.isfinite(result.bound):
+        if objective.head.shape is Shape.LINEAR or not math.isfinite(result.bound):
             return ()
         parts = tuple(self._part(step) for step in result.steps if _is_line(step))
         if not parts or why_not_following(parts, objective, result.bound):

@@ -66,7 +66,25 @@ class Plane(abc.ABC):
         return False
 
 
-class PlainPlane(Plane):
+class StdPlane(Plane):
+    """Mean and std."""
+
+    _posterior: PlainPosterior | SmoothPosterior
+
+    def coordinates(self, points: FloatArray) -> FloatArray:
+        """Return mean and std (n, 2)."""
+        return np.column_stack(self._posterior.moments(points))
+
+    def std_of(self, second: FloatArray) -> FloatArray:
+        """Return the std itself."""
+        return second
+
+    def std_slope(self, second: float) -> float:
+        """Return 1."""
+        return 1.0
+
+
+class PlainPlane(StdPlane):
     """Mean and std of a `PlainPosterior`; the weight of the std may be negative.
 
     Parameters
@@ -87,18 +105,6 @@ class PlainPlane(Plane):
             outputs = Outputs(network, domain.lower, domain.upper)
         self._outputs = outputs
         self.floor = max(low, 0.0)
-
-    def coordinates(self, points: FloatArray) -> FloatArray:
-        """Return mean and std (n, 2)."""
-        return np.column_stack(self._posterior.moments(points))
-
-    def std_of(self, second: FloatArray) -> FloatArray:
-        """Return the std itself."""
-        return second
-
-    def std_slope(self, second: float) -> float:
-        """Return 1."""
-        return 1.0
 
     def maximize(
         self,

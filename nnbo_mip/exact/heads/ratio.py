@@ -100,8 +100,9 @@ class _Ratio:
     """Dinkelbach's steps, with a proof at each."""
 
     def __init__(self, problem: HeadProblem, plane: Plane, sequence: Sequence) -> None:
-        head = problem.searched
-        assert isinstance(head, RatioHead)
+        ratio = problem.sought.parts(RatioHead, object)
+        assert ratio is not None
+        head = ratio[0]
         self.head, self.plane, self.sequence = head, plane, sequence
         self.smooth = problem.parts(Head, SmoothPosterior) is not None
         self.monitor = sequence.whole

@@ -26,7 +26,7 @@ import numpy as np
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.heads.linear import allowance_of
-from nnbo_mip.exact.heads.moments import Plane, smooth_floor
+from nnbo_mip.exact.heads.moments import StdPlane, smooth_floor
 from nnbo_mip.exact.heads.sequence import (
     SHARE,
     Allowance,
@@ -130,7 +130,7 @@ def _excess(posterior: SmoothPosterior, a: float, b: float, largest: float) -> f
     return above + ENVELOPE_ROUNDING * sizes
 
 
-class SmoothPlane(Plane):
+class SmoothPlane(StdPlane):
     """Mean and std of a `SmoothPosterior`, for weights that are not negative.
 
     Parameters
@@ -140,6 +140,8 @@ class SmoothPlane(Plane):
     sequence : Sequence
         Solves the problems.
     """
+
+    _posterior: SmoothPosterior
 
     def __init__(self, posterior: SmoothPosterior, domain: Domain, sequence: Sequence) -> None:
         self._posterior, self._sequence = posterior, sequence
@@ -154,18 +156,6 @@ class SmoothPlane(Plane):
         points = [p * posterior.l_max for p in FIRST_POINTS]
         self._points = [p for p in points if p < self._largest or p == 0.0]
         self.floor = smooth_floor(posterior)
-
-    def coordinates(self, points: FloatArray) -> FloatArray:
-        """Return mean and std (n, 2)."""
-        return np.column_stack(self._posterior.moments(points))
-
-    def std_of(self, second: FloatArray) -> FloatArray:
-        """Return the std itself."""
-        return second
-
-    def std_slope(self, second: float) -> float:
-        """Return 1."""
-        return 1.0
 
     def refine(self, points: FloatArray) -> bool:
         """Add tangents at points (n, d); False where there are tangents already."""

@@ -77,8 +77,7 @@ class HeadProblem:
 
     def parts(self, head: type[H], posterior: type[R]) -> tuple[H, R] | None:
         """Return head and posterior where they are of these classes; a way asks what it serves."""
-        mine, read = self.head, self.posterior
-        return (mine, read) if isinstance(mine, head) and isinstance(read, posterior) else None
+        return self.objective.parts(head, posterior)
 
     @property
     def dimension(self) -> int:

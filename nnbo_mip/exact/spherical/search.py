@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.branching.boxes import BoxOptions
 from nnbo_mip.exact.branching.exclusion_splitting import ExclusionSplitter
 from nnbo_mip.exact.branching.frontier import Frontier, Splitter
@@ -18,13 +19,7 @@ from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.primal import climb
 from nnbo_mip.exact.search.result import Proof, SearchResult
-from nnbo_mip.exact.spherical.relaxers import SphereRelaxer
-from nnbo_mip.scores.base.abstract import MomentHead
-from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
-from nnbo_mip.scores.posteriors.spherical import (
-    SphericalMembers,
-    SphericalPosterior,
-)
+from nnbo_mip.exact.spherical.relaxers import is_bounded, sphere_relaxer
 from nnbo_mip.space.domain import Domain
 
 ENGINE = "sphere"
@@ -40,16 +35,15 @@ program."""
 
 def closes_at_once(problem: HeadProblem) -> bool:
     """Whether one bound settles a problem, so that no search for points is worth its time."""
-    return problem.posterior.on_sphere and not why_not(problem) and SphereRelaxer(problem).is_exact
+    relaxer = sphere_relaxer(problem)
+    return relaxer is not None and relaxer.is_exact
 
 
 def why_not(problem: HeadProblem) -> str:
     """Return why a head on the sphere is not bounded, in a sentence; empty where it is."""
+    if is_bounded(problem):
+        return ""
     head, posterior = problem.searched, problem.posterior
-    if isinstance(posterior, SphericalPosterior) and isinstance(head, MomentHead):
-        return ""
-    if isinstance(posterior, SphericalMembers) and isinstance(head, EmpiricalImprovement):
-        return ""
     return f"nothing bounds a {type(head).__name__} on a {type(posterior).__name__}."
 
 
@@ -71,8 +65,10 @@ class SphereSearch:
 
     def __init__(self, problem: HeadProblem, options: BoxOptions, monitor: Monitor) -> None:
         self.problem, self.options, self.monitor = problem, options, monitor
-        self.relaxer = SphereRelaxer(problem)
-        self.is_useful = self.relaxer.is_useful
+        relaxer = sphere_relaxer(problem)
+        if relaxer is None:
+            raise UnsupportedError(f"the problem must have bounds; {why_not(problem)}")
+        self.relaxer, self.is_useful = relaxer, relaxer.is_useful
         domain = problem.domain
         self.splitter = Splitter(domain)
         self.exclusions = ExclusionSplitter(domain) if len(domain.exclusions) else None

@@ -17,20 +17,21 @@ each of them.
 
 from __future__ import annotations
 
+import abc
 from dataclasses import dataclass
 
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray, IntArray
+from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.heads.relaxers.moments import scores_below
 from nnbo_mip.exact.scores.level_lines import level_lines
 from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.rounding import UNIT_ROUNDOFF, shares_above
 from nnbo_mip.exact.trees.cells import TreeCells
 from nnbo_mip.exact.trees.kernel import largest_sums, leaf_ranges
-from nnbo_mip.scores.base.abstract import MomentHead, Trend
+from nnbo_mip.scores.base.abstract import MomentHead, Shape, Trend
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
-from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.posteriors.trees import TreePosterior
 
 HALVINGS = 50
@@ -81,21 +82,18 @@ class Ranges:
         return np.asarray(np.maximum(np.abs(self.low), np.abs(self.high)).max(axis=1))
 
 
-class TreeScores:
+class TreeScores(abc.ABC):
     """Bounds what a problem on trees searches.
 
     Parameters
     ----------
-    problem : HeadProblem
-        With a `TreePosterior`.
+    posterior : TreePosterior
     cells : TreeCells
-        Of its trees and its domain.
+        Of its trees and the domain.
     """
 
-    def __init__(self, problem: HeadProblem, cells: TreeCells) -> None:
-        posterior = problem.posterior
-        assert isinstance(posterior, TreePosterior)
-        trees, self.head, self._reach = posterior.trees, problem.searched, posterior.reach
+    def __init__(self, posterior: TreePosterior, cells: TreeCells) -> None:
+        trees, self._reach = posterior.trees, posterior.reach
         self.n_trees = trees.n_trees
         left, right = trees.children
         variance = trees.variance if posterior.is_total else np.zeros(len(trees.variance))
@@ -107,14 +105,36 @@ class TreeScores:
         largest = max(float(np.abs(trees.value).max()), float(np.sqrt(variance.max())))
         self.is_useful = largest * max(1.0, self._reach) < LARGEST_VALUE
 
+    @abc.abstractmethod
     def bound(self, a: IntArray, b: IntArray, level: float) -> Scored:
         """Bound scores over boxes of cells (B, d), as far as they exceed a level."""
+
+    def _ranges(self, a: IntArray, b: IntArray) -> Ranges:
+        low, high, fewest, most = np.empty((4, len(a), self.n_trees))
+        leaf_ranges(a, b, *self._nodes, low, high, fewest, most, self._stack)
+        return Ranges(low, high, fewest, most)
+
+    def _largest(
+        self, a: IntArray, b: IntArray, w: FloatArray, q: FloatArray, center: FloatArray
+    ) -> tuple[FloatArray, IntArray, IntArray]:
+        """Return the largest sums (B,) of ``w f + q (s + (f - c)^2)``, and where to split."""
+        total = np.empty(len(a))
+        coordinate, after = np.empty((2, len(a)), dtype=np.int64)
+        weights = (np.ascontiguousarray(part, dtype=np.float64) for part in (w, q, center))
+        largest_sums(a, b, *self._nodes, *weights, total, coordinate, after, self._stack)
+        return total, coordinate, after
+
+
+class TreeMoments(TreeScores):
+    """Bounds heads of mean and std."""
+
+    def __init__(self, head: MomentHead, posterior: TreePosterior, cells: TreeCells) -> None:
+        self.head = head
+        super().__init__(posterior, cells)
+
+    def bound(self, a: IntArray, b: IntArray, level: float) -> Scored:
+        """Bound the scores by sums of mean and std, below which they do not exceed the level."""
         ranges = self._ranges(a, b)
-        if isinstance(self.head, EmpiricalImprovement):
-            ones = np.ones(len(a))
-            _, coordinate, after = self._largest(a, b, ones, 0.0 * ones, 0.0 * ones)
-            return Scored(self._of_members(self.head, ranges), coordinate, after)
-        assert isinstance(self.head, MomentHead)
         head, rounding = self.head, self._rounding
         error = rounding * ranges.size
         mean_low, mean_high = ranges.low.mean(axis=1) - error, ranges.high.mean(axis=1) + error
@@ -122,7 +142,7 @@ class TreeScores:
         above = self._variance_above(ranges, center)
         high = self._reach * np.sqrt(above) * (1.0 + rounding)
         low = np.zeros(len(a))
-        if not isinstance(head, LinearHead) or head.std_trend is Trend.FALLING:
+        if head.shape is not Shape.LINEAR or head.std_trend is Trend.FALLING:
             low = self._reach * np.sqrt(self._variance_below(ranges)) * (1.0 - rounding)
             low = np.minimum(low, high)
         lines = level_lines(head, low, high, level)
@@ -146,23 +166,6 @@ class TreeScores:
         proven = most - lines.limit + slack <= 0.0
         bound = np.where(proven, np.minimum(level, scores), scores)
         return Scored(bound, coordinate, after)
-
-    # -- parts ------------------------------------------------------------------------
-
-    def _ranges(self, a: IntArray, b: IntArray) -> Ranges:
-        low, high, fewest, most = np.empty((4, len(a), self.n_trees))
-        leaf_ranges(a, b, *self._nodes, low, high, fewest, most, self._stack)
-        return Ranges(low, high, fewest, most)
-
-    def _largest(
-        self, a: IntArray, b: IntArray, w: FloatArray, q: FloatArray, center: FloatArray
-    ) -> tuple[FloatArray, IntArray, IntArray]:
-        """Return the largest sums (B,) of ``w f + q (s + (f - c)^2)``, and where to split."""
-        total = np.empty(len(a))
-        coordinate, after = np.empty((2, len(a)), dtype=np.int64)
-        weights = (np.ascontiguousarray(part, dtype=np.float64) for part in (w, q, center))
-        largest_sums(a, b, *self._nodes, *weights, total, coordinate, after, self._stack)
-        return total, coordinate, after
 
     def _variance_above(self, ranges: Ranges, center: FloatArray) -> FloatArray:
         """Return upper bounds (B,) of the variance of the trees."""
@@ -195,8 +198,26 @@ class TreeScores:
         c = center[:, None]
         return np.asarray(2.0 * (np.maximum(c - high, 0.0) - np.maximum(low - c, 0.0)).mean(axis=1))
 
-    def _of_members(self, head: EmpiricalImprovement, ranges: Ranges) -> FloatArray:
+
+class TreeMembers(TreeScores):
+    """Bounds improvements that are counted over the trees."""
+
+    def __init__(
+        self, head: EmpiricalImprovement, posterior: TreePosterior, cells: TreeCells
+    ) -> None:
+        self.head = head
+        super().__init__(posterior, cells)
+
+    def bound(self, a: IntArray, b: IntArray, level: float) -> Scored:
+        """Bound the improvement of each tree; boxes are split where the mean may be largest."""
+        ones = np.ones(len(a))
+        ranges = self._ranges(a, b)
+        _, coordinate, after = self._largest(a, b, ones, 0.0 * ones, 0.0 * ones)
+        return Scored(self._improvement(ranges), coordinate, after)
+
+    def _improvement(self, ranges: Ranges) -> FloatArray:
         """Return upper bounds (B,) of the improvement counted over members."""
+        head = self.head
         highest = self._highest_members(ranges)
         if head.kind == "pi":
             return np.asarray(self._shares[(highest >= head.threshold).sum(axis=1)])
@@ -214,3 +235,15 @@ class TreeScores:
         rest = others.sum(axis=1, keepdims=True) - others
         error = self._rounding * (1.0 + self._reach) * ranges.size[:, None]
         return np.asarray((self._reach + share) * high + share * rest + error)
+
+
+def tree_scores(problem: HeadProblem, cells: TreeCells) -> TreeScores:
+    """Return what bounds a problem on trees, by what its head reads."""
+    sought = problem.sought
+    if moments := sought.parts(MomentHead, TreePosterior):
+        return TreeMoments(*moments, cells)
+    if members := sought.parts(EmpiricalImprovement, TreePosterior):
+        return TreeMembers(*members, cells)
+    raise UnsupportedError(
+        f"a head on trees must read mean and std, or members; got {sought.head!r}; take another."
+    )

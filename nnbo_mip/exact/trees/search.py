@@ -26,7 +26,7 @@ from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.primal import exchanges
 from nnbo_mip.exact.search.result import Proof, SearchResult
 from nnbo_mip.exact.trees.cells import TreeCells
-from nnbo_mip.exact.trees.scores import TreeScores
+from nnbo_mip.exact.trees.scores import tree_scores
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.space.sampling import sample
 
@@ -66,7 +66,7 @@ class TreeSearch:
         assert forest is not None
         self.problem, self.options, self.monitor = problem, options, monitor
         self.cells = TreeCells(forest, problem.domain)
-        self.scores = TreeScores(problem, self.cells)
+        self.scores = tree_scores(problem, self.cells)
         self.is_useful = self.scores.is_useful
         with monitor.clock_stopped():
             self.scores.bound(*self.cells.root(), 0.0)  # compiles the kernels

@@ -9,7 +9,7 @@ _ROOM = "nnbo_mip.lab.peers"
 
 registry: Registry[Peer] = Registry(
     "peer",
-    Peer,  # type: ignore[type-abstract]
+    Peer,
     {
         "ax": f"{_ROOM}.ax:Ax",
         "botorch": f"{_ROOM}.botorch:BoTorch",

@@ -78,7 +78,7 @@ _ROOM = "nnbo_mip.loop"
 
 registry: Registry[Design] = Registry(
     "design",
-    Design,  # type: ignore[type-abstract]
+    Design,
     {
         "uniform": f"{_ROOM}.designs.spread:Uniform",
         "sobol": f"{_ROOM}.designs.spread:Sobol",

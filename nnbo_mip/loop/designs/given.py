@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import BoolArray, FloatArray, as_points
+from nnbo_mip.core.arrays import BoolArray, FloatArray
+from nnbo_mip.core.checks import as_points
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.loop.designs.designs import Design, design_of
 from nnbo_mip.space.embedded.embedded_space import SearchSpace

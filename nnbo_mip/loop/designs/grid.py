@@ -15,8 +15,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import BoolArray, FloatArray, as_points
-from nnbo_mip.core.checks import check_count
+from nnbo_mip.core.arrays import BoolArray, FloatArray
+from nnbo_mip.core.checks import as_points, check_count
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.loop.designs.designs import Design
 from nnbo_mip.loop.designs.points import admissible_points, cube_of, distinct

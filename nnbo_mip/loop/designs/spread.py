@@ -22,8 +22,8 @@ from typing import ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import FloatArray, as_points
-from nnbo_mip.core.checks import check_count
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import as_points, check_count
 from nnbo_mip.loop.designs.designs import Design
 from nnbo_mip.loop.designs.points import admissible_points, completed, cube_of, uniform_points
 from nnbo_mip.maximizers.heuristics.unit_cube import UnitCube

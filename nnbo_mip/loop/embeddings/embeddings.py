@@ -139,7 +139,7 @@ class Hashed(LinearEmbedding):
 
 registry: Registry[Embedding] = Registry(
     "embedding",
-    Embedding,  # type: ignore[type-abstract]
+    Embedding,
     {
         "none": f"{__name__}:NoEmbedding",
         "rembo": f"{__name__}:Rembo",

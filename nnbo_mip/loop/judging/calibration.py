@@ -1,16 +1,16 @@
-r"""By how much a model's deviations are too small, from values that it did not see.
+r"""By how much a model's standard deviations are too small, from values that it did not see.
 
 Each value y_i is compared with what a model says of it that learned from others,
 
     z_i = (y_i - mean_-i(x_i)) / sqrt(std_-i(x_i)^2 + noise_i^2),
 
-and deviations are multiplied by
+and standard deviations are multiplied by
 
     c = max(1, root mean square of z,  max |z| / q_n),   q_n = Phi^-1(1 - 1 / (4 n)),
 
 the second for a width that is too small everywhere, the third for a few values that a model did
 not expect at all, such as a narrow valley: of n normal numbers the largest |z| is below q_n in 60 %
-of cases. Deviations are never made smaller.
+of cases. Standard deviations are never made smaller.
 
 A Gaussian process answers for every value alone, from the factor that it has:
 z_i = [K^-1 y]_i / sqrt([K^-1]_ii). Other families learn anew, without one part of the values after

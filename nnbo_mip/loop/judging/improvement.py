@@ -45,7 +45,7 @@ def of_step(model: Model, step: Suggestion) -> ImprovementBound:
     if step.eps > 0.0:
         about += f" farther than {0.5 * step.eps:.2g} of a side from every known point"
     if step.c != 1.0:
-        about += f", deviations times {step.c:.3g},"
+        about += f", standard deviations times {step.c:.3g},"
     exponent = model.sample.exponent
     return ImprovementBound(
         bound=_in_units(step.bound, step.head, exponent),

@@ -142,7 +142,7 @@ class Unaware(Batch):
 
 registry: Registry[Batch] = Registry(
     "batch rule",
-    Batch,  # type: ignore[type-abstract]
+    Batch,
     {
         "believer": f"{__name__}:Believer",
         "liar": f"{__name__}:Liar",

@@ -13,8 +13,7 @@ from typing import ClassVar
 
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import as_points
-from nnbo_mip.core.checks import check_count, check_flag
+from nnbo_mip.core.checks import as_points, check_count, check_flag
 from nnbo_mip.loop.policies.eps_decay import EpsDecay
 from nnbo_mip.loop.policies.escape import Escape, Escaped, Propose, is_near
 from nnbo_mip.space.domain import Domain

@@ -28,7 +28,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import as_finite_vector, as_points
+from nnbo_mip.core.checks import as_finite_vector, as_points
 from nnbo_mip.core.registry import Registry
 from nnbo_mip.maximizers.base.abstract import Proposal
 from nnbo_mip.space.domain import Domain
@@ -163,7 +163,7 @@ def is_near(x: npt.ArrayLike, samples: npt.ArrayLike, eps: float) -> bool:
 
 registry: Registry[Escape] = Registry(
     "rule of escape",
-    Escape,  # type: ignore[type-abstract]
+    Escape,
     {
         "none": f"{__name__}:NoEscape",
         "linear": "nnbo_mip.loop.policies.dynamic_c:Linear",

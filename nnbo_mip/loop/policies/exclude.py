@@ -1,9 +1,10 @@
 """Exclusion: maximize over the points that are away from every sample.
 
-`cleared` finds a maximum that keeps its distance. Few known points are in the way of a maximum, and
-only those are excluded: what is best of a larger set and admissible is best of the smaller one, and
-a bound of the larger one holds. A quick search without a proof foresees which they are, so that the
-long one is as a rule asked once.
+`maximized_away` finds a maximum that keeps its distance, which is imposed lazily: few known points
+are in the way of a maximum, and only those are excluded, as solvers add lazy constraints. What is
+best of a larger set and admissible is best of the smaller one, and a bound of the larger one holds.
+A quick search without a proof foresees which they are, so that the long one is as a rule asked
+once.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import BoolArray, FloatArray, as_points
-from nnbo_mip.core.checks import check_choice, check_flag
+from nnbo_mip.core.arrays import BoolArray, FloatArray
+from nnbo_mip.core.checks import as_points, check_choice, check_flag
 from nnbo_mip.loop.policies.eps_decay import EpsDecay
 from nnbo_mip.loop.policies.escape import Escape, Escaped, NoEscape, Propose
 from nnbo_mip.maximizers.base.abstract import Proposal
@@ -126,7 +127,7 @@ Quick = Callable[[FloatArray | None], Proposal]
 """From the points (k, d) to keep away from to what may be a maximum."""
 
 
-def cleared(
+def maximized_away(
     seen: FloatArray,
     away: float,
     search: Search,

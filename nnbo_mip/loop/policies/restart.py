@@ -24,8 +24,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import FloatArray, as_finite_vector, as_points
-from nnbo_mip.core.checks import check_count, check_flag, check_number
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import as_finite_vector, as_points, check_count, check_flag, check_number
 from nnbo_mip.core.registry import Registry
 from nnbo_mip.loop.designs.designs import Design
 from nnbo_mip.space.embedded.embedded_space import SearchSpace
@@ -135,7 +135,7 @@ class Revisit(Restart):
 
 registry: Registry[Restart] = Registry(
     "rule of restarts",
-    Restart,  # type: ignore[type-abstract]
+    Restart,
     {"none": f"{__name__}:NoRestart", "revisit": f"{__name__}:Revisit"},
     group="nnbo_mip.restarts",
     of_none="none",

@@ -224,7 +224,7 @@ def _n_values(domain: Domain, j: int) -> int:
 
 registry: Registry[Scaling] = Registry(
     "scaling",
-    Scaling,  # type: ignore[type-abstract]
+    Scaling,
     {"none": f"{__name__}:NoScaling", "mean_width": f"{__name__}:MeanWidth"},
     group="nnbo_mip.scalings",
     of_none="none",

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from nnbo_mip.core.arrays import FloatArray, frozen
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import frozen
 from nnbo_mip.core.errors import FileFormatError
 from nnbo_mip.core.rebuilt import Rebuilt
 

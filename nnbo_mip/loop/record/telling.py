@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from nnbo_mip.core.arrays import FloatArray, as_floats
-from nnbo_mip.core.checks import check_flag, check_number
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import as_floats, check_flag, check_number
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.loop.record.events import Event, told
 from nnbo_mip.loop.record.serialization import as_reason, as_value, point_out, shown

@@ -95,7 +95,7 @@ class NoRegion(Region):
 
 registry: Registry[Region] = Registry(
     "region",
-    Region,  # type: ignore[type-abstract]
+    Region,
     {"none": f"{__name__}:NoRegion", "trust": "nnbo_mip.loop.regions.trust_region:TrustRegion"},
     group="nnbo_mip.regions",
     of_none="none",

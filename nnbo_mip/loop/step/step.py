@@ -18,7 +18,7 @@ from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.control import Progress, ProgressCallback, now
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.loop.policies.escape import Escape, Escaped
-from nnbo_mip.loop.policies.exclude import Quick, cleared
+from nnbo_mip.loop.policies.exclude import Quick, maximized_away
 from nnbo_mip.loop.regions.box import region_of_step
 from nnbo_mip.loop.settings.settings import Purpose, Settings, seed_for
 from nnbo_mip.loop.step.answer import suggested
@@ -198,12 +198,15 @@ class Step:
         surrogate, acquisition = self._settings.surrogate, self._learned.acquisition
         is_read = surrogate.weighs_noise or acquisition.reads_noise
         unread = (
-            f"the deviations that were told do not reach the model: {surrogate.name} reads none; "
+            "the standard deviations that were told do not reach the model: "
+            f"{surrogate.name} reads none; "
             "take the surrogate 'gp' or the acquisition 'aei'."
         )
         noise = self._learned.sample.learned
         learned_noise = (
-            f"a noise of deviation {noise:.3g} was learned from the values." if noise else ""
+            f"a noise with the standard deviation {noise:.3g} was learned from the values."
+            if noise
+            else ""
         )
         is_unread = self._learned.noise is not None and not is_read
         return message, self._learned.said, learned_noise, unread if is_unread else ""
@@ -221,7 +224,7 @@ class Step:
         """Maximize, where `away` is given at this distance from every known point."""
         if away is None:
             return self._maximized(c, None, None, None)
-        return cleared(
+        return maximized_away(
             self._given.seen,
             away,
             partial(self._maximized, c, away),

@@ -34,8 +34,8 @@ class TrainingSet:
     y : (n,) array
         Finite; failures have a value.
     noise : (n,) array or None
-        Deviations of the values from the function as models see them, NaN where none was told;
-        None where none was at all.
+        Standard deviations of the values from the function as models see them, NaN where none
+        was told; None where none was at all.
     deviations : (m,) array or None
         Those that were told, in the units of good values as models see them; None where none was.
     told : (n,) bool array
@@ -198,7 +198,7 @@ def learned(surrogate: Surrogate, X: FloatArray, y: FloatArray, noise: FloatArra
     X, y : (n, d) and (n,) arrays
         Points and values, larger is better.
     noise : (n,) array or None
-        Deviations of the values; NaN where none was told, which counts as zero.
+        Standard deviations of the values; NaN where none was told, which counts as zero.
     """
     if not surrogate.weighs_noise:
         return surrogate.fit(X, y)

@@ -30,7 +30,7 @@ class RegretBound:
     delta : float
         Probability that is granted to the band to miss the function.
     beta : float
-        Deviations to either side that the band has.
+        Standard deviations to either side that the band has.
     calibration : float
         By which the model's deviations were multiplied before, at least 1.
     kind : {"rigorous", "solver", "none"}
@@ -71,7 +71,7 @@ class RegretBound:
     def band(self) -> str:
         """The band, in words."""
         times = f" times {self.calibration:.3g}" if self.calibration > 1.0 else ""
-        return f"{self.beta:.3g} deviations of the model{times}"
+        return f"{self.beta:.3g} standard deviations of the model{times}"
 
     @property
     def certificate_text(self) -> str:

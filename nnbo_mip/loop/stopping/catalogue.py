@@ -9,7 +9,7 @@ _ROOM = "nnbo_mip.loop.stopping"
 
 registry: Registry[StopRule] = Registry(
     "stop rule",
-    StopRule,  # type: ignore[type-abstract]
+    StopRule,
     {
         "none": f"{_ROOM}.rule:NoStop",
         "any": f"{_ROOM}.any_of:AnyOf",

@@ -18,6 +18,7 @@ from typing import ClassVar
 
 from nnbo_mip.core.checks import check_flag, check_number
 from nnbo_mip.core.outward import text_above
+from nnbo_mip.loop.stopping.bounds import ImprovementBound, RegretBound
 from nnbo_mip.loop.stopping.rule import Standing, StopRule, Verdict
 
 NOTHING_YET = "a model is asked when the initial points have values"
@@ -43,8 +44,8 @@ class Regret(StopRule):
         The theory of Gaussian processes needs 1 for that probability, and bands so wide that few
         runs stop; a fifth is what is used.
     calibrate : bool
-        Whether deviations are multiplied where values that the model did not see lie farther from
-        its mean than they say.
+        Whether standard deviations are multiplied where values that the model did not see lie
+        farther from its mean than they say.
     """
 
     name: ClassVar[str] = "regret"
@@ -68,24 +69,17 @@ class Regret(StopRule):
         found = run.regret_bound(self.delta, self.nu, self.calibrate, enough=self.tolerance)
         if found is None:
             return self._says(False, NOTHING_YET, math.nan)
-        if found.reached_regret > self.tolerance or not math.isfinite(found.regret):
-            said = (
-                f"some point may be better by {found.reached_regret:.3g} within the model's band, "
-                f"with a tolerance of {self.tolerance:g}"
-            )
-            return Verdict(False, said, self.name, found.reached_regret)
-        said = (
+        return _verdict(
+            self,
+            self.tolerance,
+            found,
+            found.reached_regret,
+            found.regret,
+            f"some point may be better by {found.reached_regret:.3g} within the model's band, "
+            f"with a tolerance of {self.tolerance:g}",
             f"the regret is at most {text_above(found.regret, 3)}, with a tolerance of "
             f"{self.tolerance:g}: no point of {found.about} exceeds the best evaluated one by "
-            f"more while the function lies within {found.band}; proven {_manner(found.kind)}"
-        )
-        return Verdict(
-            found.regret <= self.tolerance,
-            said,
-            self.name,
-            found.regret,
-            found.kind,
-            found.certificate_text,
+            f"more while the function lies within {found.band}",
         )
 
 
@@ -120,26 +114,32 @@ class LittleImprovement(StopRule):
         found = run.improvement_bound(enough=self.tolerance)
         if found is None:
             return self._says(False, NOTHING_YET, math.nan)
-        if found.reached > self.tolerance or not math.isfinite(found.bound):
-            said = (
-                f"some point's expected improvement is {found.reached:.3g} {found.units}, with a "
-                f"tolerance of {self.tolerance:g}"
-            )
-            return Verdict(False, said, self.name, found.reached)
-        said = (
+        return _verdict(
+            self,
+            self.tolerance,
+            found,
+            found.reached,
+            found.bound,
+            f"some point's expected improvement is {found.reached:.3g} {found.units}, with a "
+            f"tolerance of {self.tolerance:g}",
             f"no point of {found.about} has an expected improvement above "
             f"{text_above(found.bound, 3)} {found.units}, with a tolerance of "
-            f"{self.tolerance:g}; proven {_manner(found.kind)}"
-        )
-        return Verdict(
-            found.bound <= self.tolerance,
-            said,
-            self.name,
-            found.bound,
-            found.kind,
-            found.certificate_text,
+            f"{self.tolerance:g}",
         )
 
 
-def _manner(kind: str) -> str:
-    return "rigorously" if kind == "rigorous" else "within a solver's counted tolerances"
+def _verdict(
+    rule: StopRule,
+    tolerance: float,
+    found: RegretBound | ImprovementBound,
+    reached: float,
+    bound: float,
+    too_much: str,
+    little: str,
+) -> Verdict:
+    """Compare what was reached, and then what was proven, with a tolerance."""
+    if reached > tolerance or not math.isfinite(bound):
+        return Verdict(False, too_much, rule.name, reached)
+    manner = "rigorously" if found.kind == "rigorous" else "within a solver's counted tolerances"
+    said = f"{little}; proven {manner}"
+    return Verdict(bound <= tolerance, said, rule.name, bound, found.kind, found.certificate_text)

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from nnbo_mip.core.arrays import FloatArray, frozen
-from nnbo_mip.core.checks import check_choice
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import check_choice, frozen
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.loop.tables.cells import cell_of, is_missing, value_of
 from nnbo_mip.loop.tables.columns import columns_of

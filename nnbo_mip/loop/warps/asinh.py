@@ -31,7 +31,7 @@ from nnbo_mip.core.checks import check_number
 from nnbo_mip.loop.warps.warping import LARGEST, Warp, Warped, as_floats
 
 NOISES = 4.0
-"""Deviations of a value below which no gap is bent much."""
+"""Standard deviations of a value below which no gap is bent much."""
 
 
 @dataclass(frozen=True)

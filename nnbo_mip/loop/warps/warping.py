@@ -215,7 +215,7 @@ def as_floats(v: npt.ArrayLike) -> FloatArray:
 
 registry: Registry[Warp] = Registry(
     "warp",
-    Warp,  # type: ignore[type-abstract]
+    Warp,
     {
         "none": f"{__name__}:NoWarp",
         "half_rank": f"{__name__}:HalfRank",

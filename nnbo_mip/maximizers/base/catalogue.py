@@ -9,7 +9,7 @@ _ROOM = "nnbo_mip.maximizers"
 
 registry: Registry[Maximizer] = Registry(
     "maximizer",
-    Maximizer,  # type: ignore[type-abstract]
+    Maximizer,
     {
         "auto": f"{_ROOM}.exact:Auto",
         "mip": f"{_ROOM}.exact:Mip",

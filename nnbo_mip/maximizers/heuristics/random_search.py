@@ -16,7 +16,7 @@ from nnbo_mip.maximizers.heuristics.local_ascent import settle
 from nnbo_mip.maximizers.heuristics.search import BATCH, Search
 
 NEAREST, FARTHEST = 1e-4, 1e-1
-"""Deviations of points near the best known one, in sides of the box."""
+"""Standard deviations of points near the best known one, in sides of the box."""
 
 REPAIRED = 64
 """Points that are repaired between two looks at the clock; each may need an integer program."""

@@ -328,7 +328,7 @@ class MembersPosterior(CompiledPosterior):
     variance_unit : float
         Unit of y in which the variance is taken.
     noise : float
-        Deviation that is added in squares.
+        Standard deviation that is added in squares.
     """
 
     spread: str = "std"
@@ -375,7 +375,7 @@ class QuadraticPosterior(CompiledPosterior):
     root : (r, k) array
         The variance is the squared length of ``root @ psi``.
     noise : float
-        Deviation that is added in squares.
+        Standard deviation that is added in squares.
     """
 
     root: FloatArray

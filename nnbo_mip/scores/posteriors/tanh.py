@@ -136,7 +136,7 @@ class TanhMembers(TanhPosterior):
     variance_unit : float
         Unit of y in which the variance is taken.
     noise : float
-        Deviation that is added in squares.
+        Standard deviation that is added in squares.
     """
 
     spread: str = "std"
@@ -167,7 +167,7 @@ class TanhFeatures(TanhPosterior):
     root : (r, m) array
         The variance is the squared length of ``root @ features``.
     noise : float
-        Deviation that is added in squares.
+        Standard deviation that is added in squares.
     """
 
     root: FloatArray

@@ -13,7 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.arrays import FloatArray, as_points
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import as_points
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.space.abstract import NumericDimension
 from nnbo_mip.space.domain import Domain

@@ -23,7 +23,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nnbo_mip.core.arrays import FloatArray, frozen
+from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.checks import frozen
 from nnbo_mip.space.embedded.embedded_space import EmbeddedSpace, check_embeddable
 from nnbo_mip.space.space import Space
 

@@ -96,7 +96,7 @@ class Belief(abc.ABC):
         raise self._lacks(Capability.STD)
 
     def noise_std(self, X: npt.ArrayLike) -> FloatArray:
-        """Deviation (n,) of an observation from the function; zero for a noise-free family."""
+        """Return the std (n,) of an observation about the function; 0 for a noise-free family."""
         return np.zeros(len(self.check_points(X)))
 
     @property
@@ -325,7 +325,7 @@ class Surrogate(abc.ABC):
         X, y : (n, d) and (n,) arrays
             As in `fit`.
         noise : (n,) array
-            Deviations of the values from the function.
+            Standard deviations of the values from the function.
         """
         return self.fit(X, y)
 

@@ -9,7 +9,7 @@ _ROOM = "nnbo_mip.surrogates"
 
 registry: Registry[Surrogate] = Registry(
     "surrogate",
-    Surrogate,  # type: ignore[type-abstract]
+    Surrogate,
     {
         "nomu": f"{_ROOM}.nomu.nomu:Nomu",
         "nomu:thesis": f"{_ROOM}.nomu.nomu:thesis",

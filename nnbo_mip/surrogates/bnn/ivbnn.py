@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     import torch
 
 NARROW, WIDE = 1.0, 5.0
-"""Deviations of the two parts of the prior."""
+"""Standard deviations of the two parts of the prior."""
 
 NARROW_PART = 0.2
 """Part of the weights whose prior is the narrow one."""

@@ -64,7 +64,7 @@ class AverageBelief(Belief):
         return self._moments(self.check_points(X)).mean
 
     def std(self, X: npt.ArrayLike) -> FloatArray:
-        """Deviation (n,) of the mixture."""
+        """Return the standard deviation (n,) of the mixture."""
         return self.scale * self._moments(self.check_points(X)).std
 
     def mixture(self, X: npt.ArrayLike) -> Mixture:

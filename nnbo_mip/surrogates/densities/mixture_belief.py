@@ -73,7 +73,7 @@ class MixtureBelief(Belief):
         return self._moments(X)[0]
 
     def std(self, X: npt.ArrayLike) -> FloatArray:
-        """Deviation (n,) of the mixture."""
+        """Return the standard deviation (n,) of the mixture."""
         return self._moments(X)[1]
 
     def predict(

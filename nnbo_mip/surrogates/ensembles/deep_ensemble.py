@@ -53,7 +53,7 @@ class EnsembleTraining(StackTraining):
     stack, u, v
         As in `StackTraining`; noisy members have a second output.
     noise_floor : float
-        Deviation whose square is added to a predicted variance.
+        Standard deviation whose square is added to a predicted variance.
     anchors : Anchors, optional
         What the weights are pulled to.
     anchor_strength : float

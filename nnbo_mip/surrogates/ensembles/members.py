@@ -72,7 +72,7 @@ class MemberBelief(Belief):
     scale : float
         Multiplier of the uncertainty.
     noise : float
-        Deviation of an observation in units of y that is the same everywhere.
+        Standard deviation of an observation in units of y that is the same everywhere.
     include_noise : bool
         Whether `std` is that of an observation, sqrt(spread^2 + noise^2), instead of the
         function's.

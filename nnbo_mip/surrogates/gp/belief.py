@@ -93,7 +93,7 @@ class GpBelief(Belief):
     diagonal : float or (n,) array
         D, noise included.
     noise : float
-        Deviation of an observation about the function, in units of y.
+        Standard deviation of an observation about the function, in units of y.
     scale : float
         Multiplier of the uncertainty.
     waves : Waves, optional
@@ -136,7 +136,7 @@ class GpBelief(Belief):
         return self._join(self._std(u)[0] for u in self._blocks(X))
 
     def noise_std(self, X: npt.ArrayLike) -> FloatArray:
-        """Deviation (n,) of an observation from the function."""
+        """Return the standard deviation (n,) of an observation from the function."""
         return np.full(len(self.check_points(X)), self.noise)
 
     def differentiate(self, X: npt.ArrayLike) -> ValueGradient:

@@ -63,7 +63,7 @@ class ProcessMixture(Belief):
         return np.asarray(np.mean([process.mean(points) for process in self.processes], axis=0))
 
     def std(self, X: npt.ArrayLike) -> FloatArray:
-        """Deviation (n,) of the mixture, times the scale; the noise is not in it."""
+        """Return the std (n,) of the mixture, times the scale; the noise is not in it."""
         points = self.check_points(X)
         means = np.array([process.mean(points) for process in self.processes])
         stds = np.array([process.std(points) for process in self.processes])

@@ -49,7 +49,7 @@ SUPPORT = {"amplitude": (-20.0, 20.0), "length_scale": LENGTHS, "noise": NOISES}
 """Where walkers may start."""
 
 NEAR, TRIES = 0.1, 20
-"""Deviation of the starts from the given place, and places that are tried a walker."""
+"""Standard deviation of the starts from the given place, and places that are tried a walker."""
 
 
 @dataclass(frozen=True)

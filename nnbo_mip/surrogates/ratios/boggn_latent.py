@@ -23,7 +23,7 @@ from nnbo_mip.surrogates.ratios.estimators.labels import odds_of_probability
 from nnbo_mip.surrogates.ratios.estimators.odds import Odds
 
 NOISE = float(np.sqrt(WIDENING))
-"""Deviation that turns a normal distribution function into a logistic one."""
+"""Standard deviation that turns a normal distribution function into a logistic one."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -99,7 +99,7 @@ class BrvflBelief(Belief):
         return np.asarray(np.hypot(latent, self._noise) if self.include_noise else latent)
 
     def noise_std(self, X: npt.ArrayLike) -> FloatArray:
-        """Deviation (n,) of an observation from the function, the same everywhere."""
+        """Return the std (n,) of an observation about the function, the same everywhere."""
         return np.full(len(self.check_points(X)), self._noise)
 
     def differentiate(self, X: npt.ArrayLike) -> ValueGradient:

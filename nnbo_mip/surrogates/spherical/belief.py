@@ -57,7 +57,7 @@ class SphericalBelief(Belief):
     units : Standardization
         Of the values.
     noise : float
-        Deviation of a value about the function, in units of y.
+        Standard deviation of a value about the function, in units of y.
     scale : float
         Multiplier of the uncertainty; 0 in a draw.
     """
@@ -93,7 +93,7 @@ class SphericalBelief(Belief):
         return self._read.std(self.check_points(X))
 
     def noise_std(self, X: npt.ArrayLike) -> FloatArray:
-        """Deviation (n,) of an observation from the function."""
+        """Return the standard deviation (n,) of an observation from the function."""
         return np.full(len(self.check_points(X)), self.noise)
 
     def differentiate(self, X: npt.ArrayLike) -> ValueGradient:

@@ -32,7 +32,7 @@ from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.scores.posteriors.spherical import Sphere
 
 LENGTH_WIDTH = np.sqrt(3.0)
-"""Deviation of the logarithm of a length-scale."""
+"""Standard deviation of the logarithm of a length-scale."""
 
 NOISE_CENTER = -4.0
 """Of the logarithm of the noise's variance, where that of the values is 1."""

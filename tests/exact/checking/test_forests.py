@@ -10,7 +10,7 @@ import pytest
 
 import nnbo_mip as nm
 from nnbo_mip.exact.checking.heads.forest import ForestRecheck
-from nnbo_mip.exact.checking.heads.forest_score import ForestScore
+from nnbo_mip.exact.checking.heads.forest_score import forest_score
 from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.testing.surrogate_contract import sample
@@ -33,7 +33,8 @@ def test_the_least_true_level_is_proven_and_a_lower_one_is_not(kind: str, seed: 
         best = float(values.max())
         if not math.isfinite(best):
             continue
-        scores = ForestScore(head, posterior)
+        scores = forest_score(objective)
+        assert scores is not None
         low, high = scores.interval(points)
         assert (low <= values).all(), name
         assert (values <= high).all(), name
@@ -61,8 +62,10 @@ def test_bounds_of_boxes_hold_at_all_their_points(seed: int) -> None:
     lower, upper = pairs.min(axis=1).T, pairs.max(axis=1).T
     inside = ((lower.T[:, None] <= points) & (points <= upper.T[:, None])).all(axis=2)
     for name, head in HEADS.items():
-        values = HeadProblem(Objective(posterior, head), domain).objective.score(points)
-        bound, _ = ForestScore(head, posterior).bound(lower, upper)
+        objective = HeadProblem(Objective(posterior, head), domain).objective
+        values, scores = objective.score(points), forest_score(objective)
+        assert scores is not None
+        bound, _ = scores.bound(lower, upper)
         for box in range(40):
             assert bound[box] >= values[inside[box]].max(), name
 

@@ -12,7 +12,7 @@ import pytest
 import nnbo_mip as nm
 from nnbo_mip.core.errors import FileFormatError
 from nnbo_mip.exact.certificates.certificate import Certificate
-from nnbo_mip.exact.checking.heads.sphere import SphereRecheck
+from nnbo_mip.exact.checking.heads.sphere import sphere_recheck
 from nnbo_mip.exact.checking.heads.sphere_forms import Forms
 from nnbo_mip.exact.checking.heads.sphere_score import sphere_score
 from nnbo_mip.maximizers.base.abstract import Proposal
@@ -45,12 +45,12 @@ def test_true_levels_are_proven_and_false_ones_refuted(name: str, kind: str) -> 
     # Between the points of the grid a score rises by no more than this.
     level = best + {1: 0.05, 2: 0.1}.get(free, 0.3) * spread
     if level < objective.head.largest_score:
-        answer = SphereRecheck(objective, domain, scores, level).run(20.0)
+        answer = sphere_recheck(objective, domain, scores, level).run(20.0)
         assert answer.verdict == "proved"
     below = best - 1e-3 * spread
     if float(low.max()) <= below:
         return
-    answer = SphereRecheck(objective, domain, scores, below).run(20.0)
+    answer = sphere_recheck(objective, domain, scores, below).run(20.0)
     assert answer.verdict == "counterexample"
     assert answer.x is not None
     assert domain.admissible(answer.x[None, :])[0]

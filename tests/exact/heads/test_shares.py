@@ -18,7 +18,7 @@ from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.trees.cells import TreeCells
-from nnbo_mip.exact.trees.scores import TreeScores
+from nnbo_mip.exact.trees.scores import tree_scores
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.network.graph.tree_arrays import LEAF
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
@@ -62,7 +62,7 @@ def box_bound(problem, level):
     """Return the bound over the whole box."""
     if isinstance(problem.posterior, TreePosterior):
         cells = TreeCells(problem.posterior.trees, problem.domain)
-        return float(TreeScores(problem, cells).bound(*cells.root(), level).bound[0])
+        return float(tree_scores(problem, cells).bound(*cells.root(), level).bound[0])
     planes = Boxed(problem).relaxer.bound(BOX.lower[:, None], BOX.upper[:, None], level, 0)
     return float(planes.values_below(planes.bound, level)[0])
 

@@ -11,7 +11,7 @@ from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.result import SearchResult
-from nnbo_mip.exact.spherical.relaxers import SphereRelaxer
+from nnbo_mip.exact.spherical.relaxers import sphere_relaxer
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.entropy import MaxValueEntropy
@@ -115,7 +115,9 @@ def test_no_box_is_bounded_below_its_points(name: str) -> None:
         points = ends[0][:, None] + shares * (ends[1] - ends[0])[:, None]
         values = problem.values(points.reshape(-1, 2)).reshape(20, 200)
         level = float(np.quantile(values, 0.7))
-        bound = np.maximum(SphereRelaxer(problem).bound(ends[0], ends[1], level).bound, level)
+        relaxer = sphere_relaxer(problem)
+        assert relaxer is not None
+        bound = np.maximum(relaxer.bound(ends[0], ends[1], level).bound, level)
         assert (values <= bound[:, None] + 1e-7 * (1.0 + np.abs(values))).all()
 
 

@@ -13,7 +13,7 @@ from nnbo_mip.exact.heads.sequence import SequenceOptions
 from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.trees.cells import TreeCells
-from nnbo_mip.exact.trees.scores import TreeScores
+from nnbo_mip.exact.trees.scores import tree_scores
 from nnbo_mip.exact.trees.search import TreeSearch
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
@@ -118,7 +118,7 @@ def test_bounds_of_boxes_hold_at_all_their_points(seed: int) -> None:
     for name, head in HEADS.items():
         problem = HeadProblem(Objective(posterior, head), domain)
         values = problem.values(points)
-        scores = TreeScores(problem, cells)
+        scores = tree_scores(problem, cells)
         for level in (-math.inf, float(np.median(values)), float(values.max())):
             scored = scores.bound(a, b, level)
             for box in range(len(a)):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.loop.policies.exclude import ROUNDS, cleared
+from nnbo_mip.loop.policies.exclude import ROUNDS, maximized_away
 from nnbo_mip.maximizers.base.abstract import Proposal
 from tests.loop.runs import proposal_at
 
@@ -44,7 +44,7 @@ def never() -> bool:
 def test_what_is_in_the_way_is_excluded_round_by_round() -> None:
     """0.02 is too near 0; next best, 0.1, too near 0.19, which the third round leaves out."""
     search = Nearest()
-    found = cleared(SEEN, AWAY, search, None, never)
+    found = maximized_away(SEEN, AWAY, search, None, never)
     assert search.asked == [((), None), ((0.0,), None), ((0.0, 0.19), None)]
     assert found.x is not None
     assert found.x.tolist() == [-0.1]
@@ -52,7 +52,7 @@ def test_what_is_in_the_way_is_excluded_round_by_round() -> None:
 
 def test_a_quick_search_spares_rounds_and_leaves_its_point() -> None:
     quick, search = Nearest(), Nearest()
-    found = cleared(SEEN, AWAY, search, quick, never)
+    found = maximized_away(SEEN, AWAY, search, quick, never)
     assert quick.asked == [((), None), ((0.0,), None), ((0.0, 0.19), None)]
     assert search.asked == [((0.0, 0.19), -0.1)]
     assert found.x is not None
@@ -62,14 +62,14 @@ def test_a_quick_search_spares_rounds_and_leaves_its_point() -> None:
 @pytest.mark.parametrize("foreseen", [0.5, 0.9, None])
 def test_a_quick_search_that_errs_does_no_harm(foreseen: float | None) -> None:
     search = Nearest()
-    found = cleared(SEEN, AWAY, search, lambda excluded: proposal_at(foreseen), never)
+    found = maximized_away(SEEN, AWAY, search, lambda excluded: proposal_at(foreseen), never)
     assert found.x is not None
     assert found.x.tolist() == [-0.1]
 
 
 def test_when_time_is_up_all_are_excluded() -> None:
     search = Nearest()
-    cleared(SEEN, AWAY, search, None, lambda: True)
+    maximized_away(SEEN, AWAY, search, None, lambda: True)
     assert search.asked == [((), None), ((0.0, 0.19, 0.9, -0.8), None)]
 
 
@@ -82,11 +82,11 @@ def test_rounds_end() -> None:
         calls.append(0 if excluded is None else len(excluded))
         return proposal_at(float(calls[-1]))
 
-    cleared(seen, AWAY, next_one, None, never)
+    maximized_away(seen, AWAY, next_one, None, never)
     assert calls == [*range(ROUNDS), 20]
 
 
 def test_where_nothing_is_admissible_that_is_the_answer() -> None:
     seen = np.linspace(-1.0, 1.0, 41)[:, None]
-    found = cleared(seen, AWAY, lambda e, g: proposal_at(None), None, never)
+    found = maximized_away(seen, AWAY, lambda e, g: proposal_at(None), None, never)
     assert found.x is None

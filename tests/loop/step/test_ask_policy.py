@@ -370,7 +370,8 @@ def test_told_deviations_reach_the_model_or_it_is_said_that_they_do_not() -> Non
     ignored = next_of("brvfl:n_hidden=12", 3.0)
     assert same(ignored.x, next_of("brvfl:n_hidden=12", None).x)
     assert (
-        "the deviations that were told do not reach the model: brvfl reads none" in ignored.message
+        "the standard deviations that were told do not reach the model: brvfl reads none"
+        in ignored.message
     )
 
 

@@ -83,7 +83,7 @@ def test_regret_is_compared_with_what_was_proven() -> None:
     assert stops
     assert stops.kind == "rigorous"
     assert "at most 0.4" in stops.reason
-    assert "2 deviations of the model times 1.5; proven rigorously" in stops.reason
+    assert "2 standard deviations of the model times 1.5; proven rigorously" in stops.reason
     assert not said(rule, Stands(regret=a_bound(1.6, 1.3)))
     # A search that found little and proved nothing does not stop a run.
     unproven = said(rule, Stands(regret=a_bound(math.inf, 1.3, "none")))

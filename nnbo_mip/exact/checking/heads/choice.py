@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import singledispatch
+
 from nnbo_mip.exact.checking.heads.constrained_score import constrained_score
-from nnbo_mip.exact.checking.heads.forest_score import ForestScore
+from nnbo_mip.exact.checking.heads.forest_score import forest_score
 from nnbo_mip.exact.checking.heads.outputs import OutputBounder
 from nnbo_mip.exact.checking.heads.process_score import process_score
 from nnbo_mip.exact.checking.heads.scores import MemberScore, MomentScore, ScoreBounder
@@ -13,7 +15,8 @@ from nnbo_mip.scores.base.abstract import MomentHead
 from nnbo_mip.scores.functions.constrained import ConstrainedImprovement
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.objective import Objective
-from nnbo_mip.scores.posteriors.compiled import MembersPosterior
+from nnbo_mip.scores.posteriors.compiled import CompiledPosterior, MembersPosterior, Posterior
+from nnbo_mip.scores.posteriors.joint import JointPosterior
 from nnbo_mip.scores.posteriors.process import ProcessPosterior
 from nnbo_mip.scores.posteriors.spherical import OnSphere
 from nnbo_mip.scores.posteriors.trees import TreePosterior
@@ -22,25 +25,53 @@ from nnbo_mip.space.domain import Domain
 
 def score_bounder(objective: Objective, domain: Domain) -> ScoreBounder | None:
     """Return what bounds the score of an objective; None where nothing is known about it."""
-    head, posterior = objective.head, objective.posterior
-    if isinstance(posterior, TreePosterior):
-        forest = ForestScore(head, posterior)
-        known = isinstance(head, EmpiricalImprovement | MomentHead)
-        return forest if known and forest.is_useful else None
-    if isinstance(posterior, OnSphere):
-        return sphere_score(objective)
-    box = domain.lower, domain.upper
-    if isinstance(head, ConstrainedImprovement):
-        return constrained_score(head, posterior, domain)
-    if isinstance(head, EmpiricalImprovement) and isinstance(posterior, MembersPosterior):
-        outputs = OutputBounder(posterior.network, ("mean", *posterior.names), *box)
-        return MemberScore(head, outputs) if outputs.is_useful else None
-    if not isinstance(head, MomentHead):
+    found = _bounder(objective.posterior, objective, domain)
+    return found if found is not None and found.is_useful else None
+
+
+@singledispatch
+def _bounder(posterior: Posterior, objective: Objective, domain: Domain) -> ScoreBounder | None:
+    """Return what bounds the score; a posterior of one more kind registers its own."""
+    moments, stds = objective.parts(MomentHead, object), std_bounder(posterior)
+    if moments is None or stds is None:
         return None
-    if isinstance(posterior, ProcessPosterior):
-        return process_score(head, posterior, domain)
-    stds = std_bounder(posterior)
-    if stds is None:
-        return None
-    outputs = OutputBounder(stds.network, stds.outputs, *box)
-    return MomentScore(head, stds, outputs) if outputs.is_useful else None
+    outputs = OutputBounder(stds.network, stds.outputs, domain.lower, domain.upper)
+    return MomentScore(moments[0], stds, outputs)
+
+
+@_bounder.register
+def _of_members(
+    posterior: MembersPosterior, objective: Objective, domain: Domain
+) -> ScoreBounder | None:
+    members = objective.parts(EmpiricalImprovement, object)
+    if members is None:
+        return _bounder.dispatch(CompiledPosterior)(posterior, objective, domain)
+    names = ("mean", *posterior.names)
+    outputs = OutputBounder(posterior.network, names, domain.lower, domain.upper)
+    return MemberScore(members[0], outputs)
+
+
+@_bounder.register
+def _of_process(
+    posterior: ProcessPosterior, objective: Objective, domain: Domain
+) -> ScoreBounder | None:
+    moments = objective.parts(MomentHead, ProcessPosterior)
+    return None if moments is None else process_score(*moments, domain)
+
+
+@_bounder.register
+def _of_trees(posterior: TreePosterior, objective: Objective, _: Domain) -> ScoreBounder | None:
+    return forest_score(objective)
+
+
+@_bounder.register
+def _of_sphere(posterior: OnSphere, objective: Objective, _: Domain) -> ScoreBounder | None:
+    return sphere_score(objective)
+
+
+@_bounder.register
+def _of_parts(
+    posterior: JointPosterior, objective: Objective, domain: Domain
+) -> ScoreBounder | None:
+    found = objective.parts(ConstrainedImprovement, JointPosterior)
+    return None if found is None else constrained_score(*found, domain)

@@ -30,7 +30,6 @@ from nnbo_mip.exact.checking.heads.scores import SCORE_ERROR, ScoreBounder, scor
 from nnbo_mip.scores.base.normal import density, improvement
 from nnbo_mip.scores.functions.constrained import ConstrainedImprovement
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement, expectation, log_expectation
-from nnbo_mip.scores.posteriors.compiled import Posterior
 from nnbo_mip.scores.posteriors.joint import JointPosterior
 from nnbo_mip.scores.posteriors.process import ProcessPosterior
 from nnbo_mip.space.domain import Domain
@@ -159,10 +158,10 @@ def _probability(u: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def constrained_score(
-    head: ConstrainedImprovement, posterior: Posterior, domain: Domain
+    head: ConstrainedImprovement, posterior: JointPosterior, domain: Domain
 ) -> ConstrainedScore | None:
     """Return what bounds the score; None where a part is no process, or its numbers forbid it."""
-    if not isinstance(posterior, JointPosterior) or len(posterior.parts) != len(head.signs):
+    if len(posterior.parts) != len(head.signs):
         return None
     processes = []
     for part, sign in zip(posterior.parts, head.signs, strict=True):

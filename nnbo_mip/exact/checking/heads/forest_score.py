@@ -14,15 +14,18 @@ EI, PI and MES are quasi-convex in mean and std, so that below ``mean <= M`` and
 
 from __future__ import annotations
 
+import abc
+
 import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.heads.outputs import BoundedBoxes
 from nnbo_mip.exact.checking.heads.scores import ScoreBounder, score_interval, share_ends
-from nnbo_mip.scores.base.abstract import Head, MomentHead, Shape
+from nnbo_mip.scores.base.abstract import MomentHead, Shape
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
+from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.posteriors.trees import TreePosterior
 
 UNIT = 2.0**-53
@@ -91,19 +94,22 @@ class ForestScore(ScoreBounder):
 
     Parameters
     ----------
-    head : Head
-        Of mean and std, or of members.
     posterior : TreePosterior
     """
 
-    def __init__(self, head: Head, posterior: TreePosterior) -> None:
-        self.head, self.leaves = head, Leaves(posterior)
+    def __init__(self, posterior: TreePosterior) -> None:
+        self.leaves = Leaves(posterior)
         self._reach, self._count = posterior.reach, len(self.leaves.first)
-        self._shares = share_ends(self._count)
         self._relative = 2.0 * (self._count + 4) * UNIT
         sizes = np.abs(self.leaves.value).max(), np.sqrt(self.leaves.variance.max())
-        self.is_useful = max(sizes) * max(1.0, self._reach) < LARGEST
+        self._largest = max(sizes) * max(1.0, self._reach)
 
+    @property
+    def is_useful(self) -> bool:
+        """Whether sizes stay far from overflow."""
+        return bool(self._largest < LARGEST)
+
+    @abc.abstractmethod
     def bound(
         self, lower: FloatArray, upper: FloatArray
     ) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
@@ -111,12 +117,37 @@ class ForestScore(ScoreBounder):
 
         In real arithmetic, rounding included.
         """
+
+    def bound_outputs(self, lower: FloatArray, upper: FloatArray) -> BoundedBoxes:
+        """Take boxes (d, n) as they are."""
+        return BoundedBoxes(lower, upper, [], [])
+
+    def excess(self, bounded: BoundedBoxes, level: float) -> FloatArray:
+        """Return the same number at every vertex: the bound less the level."""
+        over = self.bound(bounded.lower, bounded.upper)[0] - level
+        return np.broadcast_to(over, (1 << len(bounded.free), bounded.count)).copy()
+
+    def floats_per_box(self, free: int) -> int:
+        """Size of the largest intermediate array, a box."""
+        return len(self.leaves.value)
+
+
+class ForestMoments(ForestScore):
+    """The score of a head of mean and std."""
+
+    def __init__(
+        self, head: MomentHead, posterior: TreePosterior, linear: LinearHead | None
+    ) -> None:
+        super().__init__(posterior)
+        self.head, self._linear = head, linear
+
+    def bound(
+        self, lower: FloatArray, upper: FloatArray
+    ) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+        """Return the lower one of two bounds, from mean and std apart and together."""
         leaves = self.leaves
         meets = leaves.meeting(lower, upper)
         high, low = leaves.most(meets, leaves.value), -leaves.most(meets, -leaves.value)
-        if isinstance(self.head, EmpiricalImprovement):
-            return self._of_members(low, high)[1], meets
-        assert isinstance(self.head, MomentHead)
         size = np.maximum(np.abs(low), np.abs(high)).max(axis=1)
         error = self._relative * size
         means = low.mean(axis=1) - error, high.mean(axis=1) + error
@@ -136,9 +167,6 @@ class ForestScore(ScoreBounder):
         leaves = self.leaves
         meets = leaves.meeting(points.T, points.T)
         values = leaves.most(meets, leaves.value)
-        if isinstance(self.head, EmpiricalImprovement):
-            return self._of_members(values, values)
-        assert isinstance(self.head, MomentHead)
         mean = values.mean(axis=1)
         error = self._relative * np.abs(values).max(axis=1)
         variance = np.square(values - mean[:, None]).mean(axis=1)
@@ -146,21 +174,6 @@ class ForestScore(ScoreBounder):
         off = error + self._relative * std
         stds = self._reach * np.maximum(std - off, 0.0), self._reach * (std + off)
         return score_interval(self.head, (mean - error, mean + error), stds)
-
-    def bound_outputs(self, lower: FloatArray, upper: FloatArray) -> BoundedBoxes:
-        """Take boxes (d, n) as they are."""
-        return BoundedBoxes(lower, upper, [], [])
-
-    def excess(self, bounded: BoundedBoxes, level: float) -> FloatArray:
-        """Return the same number at every vertex: the bound less the level."""
-        over = self.bound(bounded.lower, bounded.upper)[0] - level
-        return np.broadcast_to(over, (1 << len(bounded.free), bounded.count)).copy()
-
-    def floats_per_box(self, free: int) -> int:
-        """Size of the largest intermediate array, a box."""
-        return len(self.leaves.value)
-
-    # -- parts ------------------------------------------------------------------------
 
     def _std(self, variance: FloatArray, error: float) -> FloatArray:
         return np.asarray(self._reach * np.sqrt(np.maximum(variance, 0.0)) * (1.0 + error))
@@ -186,7 +199,6 @@ class ForestScore(ScoreBounder):
     ) -> FloatArray:
         """Bound scores by mean and std together; infinite where that is no bound."""
         head, leaves = self.head, self.leaves
-        assert isinstance(head, MomentHead)
         nothing = np.full(len(center), np.inf)
         if head.shape is Shape.BOXES:
             return nothing
@@ -202,10 +214,10 @@ class ForestScore(ScoreBounder):
         sums = sums + 0.5 * l * self._reach * root
         largest = np.where(meets, squares, 0.0).max(axis=1)
         sums = sums + 2.0 * self._relative * (size + q * largest + l * self._reach * root)
-        if isinstance(head, LinearHead):
-            bound = head.mean_weight * sums + head.constant
-            error = 4.0 * self._relative * (np.abs(head.mean_weight * sums) + abs(head.constant))
-            return np.where(good, bound + error, nothing)
+        if self._linear is not None:
+            weight, constant = self._linear.mean_weight, self._linear.constant
+            error = 4.0 * self._relative * (np.abs(weight * sums) + abs(constant))
+            return np.where(good, weight * sums + constant + error, nothing)
         crossing = np.where(good, (sums - means[1]) / np.where(good, l, 1.0), stds[1])
         places = (stds[0], stds[1], np.clip(crossing, *stds))
         scores = []
@@ -215,10 +227,31 @@ class ForestScore(ScoreBounder):
             scores.append(score_interval(head, (mean, mean), (std, std))[1])
         return np.asarray(np.where(good, np.max(scores, axis=0), nothing))
 
+
+class ForestMembers(ForestScore):
+    """An improvement that is counted over the trees."""
+
+    def __init__(self, head: EmpiricalImprovement, posterior: TreePosterior) -> None:
+        super().__init__(posterior)
+        self.head, self._shares = head, share_ends(self._count)
+
+    def bound(
+        self, lower: FloatArray, upper: FloatArray
+    ) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+        """Return the improvement of the highest leaf of each tree."""
+        leaves = self.leaves
+        meets = leaves.meeting(lower, upper)
+        high, low = leaves.most(meets, leaves.value), -leaves.most(meets, -leaves.value)
+        return self._of_members(low, high)[1], meets
+
+    def interval(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return ends (n,) of the scores at points (n, d), in real arithmetic."""
+        values = self.leaves.most(self.leaves.meeting(points.T, points.T), self.leaves.value)
+        return self._of_members(values, values)
+
     def _of_members(self, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return ends (n,) of empirical scores of members between ends (n, T)."""
         head, reach = self.head, self._reach
-        assert isinstance(head, EmpiricalImprovement)
         share = (1.0 - reach) / self._count
         error = np.zeros((len(low), 1))
         if reach != 1.0:
@@ -236,3 +269,12 @@ class ForestScore(ScoreBounder):
         below, above = (head.score(end) for end in ends)
         slack = self._relative * (np.abs(high).max(axis=1) + abs(head.threshold))
         return np.maximum(below - slack, 0.0), np.where(above > 0.0, above + slack, above)
+
+
+def forest_score(objective: Objective) -> ForestScore | None:
+    """Return what bounds a head on trees; None where nothing is known about it."""
+    if moments := objective.parts(MomentHead, TreePosterior):
+        linear = objective.parts(LinearHead, TreePosterior)
+        return ForestMoments(*moments, None if linear is None else linear[0])
+    members = objective.parts(EmpiricalImprovement, TreePosterior)
+    return None if members is None else ForestMembers(*members)

@@ -188,11 +188,13 @@ class _RatioAtCorner:
 def _corner_score(
     objective: Objective, raw: bool, level: float
 ) -> _ImprovementAtCorner | _RatioAtCorner | None:
-    head, posterior = objective.head, objective.posterior
-    if isinstance(head, ExpectedImprovement) and not raw:
-        fits = isinstance(posterior, PlainPosterior | SmoothPosterior)
-        return _ImprovementAtCorner(head) if fits else None
-    if isinstance(head, RatioHead) and raw and isinstance(posterior, SmoothPosterior):
+    plain, smooth = (
+        objective.parts(ExpectedImprovement, kind) for kind in (PlainPosterior, SmoothPosterior)
+    )
+    if improvement := plain or smooth:
+        return None if raw else _ImprovementAtCorner(improvement[0])
+    if (ratios := objective.parts(RatioHead, SmoothPosterior)) and raw:
+        head, posterior = ratios
         ratio = ExcessBounder(head, level).ratio
         fits = posterior.l_max > 0.0 and posterior.factor >= 0.0 and posterior.l_min >= 0.0
         return _RatioAtCorner(head, posterior, ratio) if fits and 0.0 <= ratio < math.inf else None

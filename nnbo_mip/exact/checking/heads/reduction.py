@@ -59,28 +59,35 @@ class Reduced:
 
 def reduced(objective: Objective, domain: Domain, level: float) -> Reduced | None:
     """Return a claim about a network that implies ``score <= level``; None where there is none."""
-    head, posterior = objective.head, objective.posterior
-    if not isinstance(posterior, CompiledPosterior) or not math.isfinite(level):
+    if not math.isfinite(level):
         return None
-    is_plain = isinstance(posterior, PlainPosterior)
-    if isinstance(head, EmpiricalImprovement):
-        if isinstance(posterior, MembersPosterior) and head.kind == "ei":
-            return _of_members(posterior, head, domain, level)
-    elif isinstance(head, LinearHead):
-        if is_plain or head.std_weight == 0.0:
-            sum_level = Fraction(level) - Fraction(head.constant)
-            weights = {"mean": head.mean_weight, POSITIVE: head.std_weight}
-            return _of_sum(posterior.network, weights, domain, sum_level, strict=False)
-        if isinstance(posterior, SmoothPosterior) and head.mean_weight == 0.0:
-            return _of_curve(posterior, head, domain, level)
-    elif isinstance(head, RatioHead) and is_plain:
-        ratio = ExcessBounder(head, level).ratio
-        if math.isfinite(ratio):
-            weights = {"mean": 1.0, POSITIVE: -ratio}
-            return _of_sum(
-                posterior.network, weights, domain, Fraction(head.threshold), strict=True
-            )
-    return None
+    if members := objective.parts(EmpiricalImprovement, MembersPosterior):
+        return _of_members(*members, domain, level) if members[0].kind == "ei" else None
+    if linear := objective.parts(LinearHead, CompiledPosterior):
+        if not linear[0].reads_std or objective.parts(LinearHead, PlainPosterior):
+            return _of_linear(*linear, domain, level)
+        curve = objective.parts(LinearHead, SmoothPosterior)
+        return None if curve is None else _of_curve(*curve, domain, level)
+    ratio = objective.parts(RatioHead, PlainPosterior)
+    return None if ratio is None else _of_ratio(*ratio, domain, level)
+
+
+def _of_linear(
+    head: LinearHead, posterior: CompiledPosterior, domain: Domain, level: float
+) -> Reduced:
+    weights = {"mean": head.mean_weight, POSITIVE: head.std_weight}
+    sum_level = Fraction(level) - Fraction(head.constant)
+    return _of_sum(posterior.network, weights, domain, sum_level, strict=False)
+
+
+def _of_ratio(
+    head: RatioHead, posterior: PlainPosterior, domain: Domain, level: float
+) -> Reduced | None:
+    ratio = ExcessBounder(head, level).ratio
+    if not math.isfinite(ratio):
+        return None
+    weights = {"mean": 1.0, POSITIVE: -ratio}
+    return _of_sum(posterior.network, weights, domain, Fraction(head.threshold), strict=True)
 
 
 def _of_sum(
@@ -113,10 +120,12 @@ def _of_network(
 
 
 def _of_curve(
-    posterior: SmoothPosterior, head: LinearHead, domain: Domain, level: float
+    head: LinearHead, posterior: SmoothPosterior, domain: Domain, level: float
 ) -> Reduced | None:
     """Reduce ``b g(r) + c <= level`` to ``r <= a number``, g rising."""
     top = posterior.factor * posterior.l_max
+    if head.mean_weight != 0.0:
+        return None
     if not (head.std_weight > 0.0 and top > 0.0 and posterior.l_min >= 0.0):
         return None
     std = float((Fraction(level) - Fraction(head.constant)) / Fraction(head.std_weight))
@@ -147,7 +156,7 @@ def _rounding_of_weights(network: Network, weights: Mapping[str, float], domain:
 
 
 def _of_members(
-    posterior: MembersPosterior, head: EmpiricalImprovement, domain: Domain, level: float
+    head: EmpiricalImprovement, posterior: MembersPosterior, domain: Domain, level: float
 ) -> Reduced:
     network = posterior.network
     members = network.head.rows([network.output_index(name) for name in posterior.names])

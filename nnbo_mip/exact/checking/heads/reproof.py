@@ -23,7 +23,7 @@ from nnbo_mip.exact.checking.heads.forest import ForestRecheck
 from nnbo_mip.exact.checking.heads.forest_score import ForestScore
 from nnbo_mip.exact.checking.heads.reduction import problem_of, reduced
 from nnbo_mip.exact.checking.heads.scores import ScoreBounder
-from nnbo_mip.exact.checking.heads.sphere import SphereRecheck
+from nnbo_mip.exact.checking.heads.sphere import sphere_recheck
 from nnbo_mip.exact.checking.heads.sphere_score import SphereScore
 from nnbo_mip.exact.checking.reproof import Outcome, reprove
 from nnbo_mip.exact.checking.sweep import Recheck
@@ -145,7 +145,7 @@ def _on_sphere(
     if claim.level >= claim.objective.head.largest_score:
         return "confirmed", f"{claim.sentence}: no score of this head is larger."
     seconds = max(0.0, deadline - time.perf_counter())
-    search = SphereRecheck(claim.objective, claim.domain, scores, claim.level)
+    search = sphere_recheck(claim.objective, claim.domain, scores, claim.level)
     return _outcome(claim, search.run(seconds, _watch(claim, seconds, callback)))
 
 

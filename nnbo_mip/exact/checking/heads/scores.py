@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import math
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, singledispatch
 
 import numpy as np
 
@@ -30,6 +30,11 @@ class ScoreBounder(abc.ABC):
 
     has_pieces = False
     """Whether `excess_of_pieces` knows anything."""
+
+    @property
+    def is_useful(self) -> bool:
+        """Whether sizes stay far from overflow."""
+        return True
 
     @property
     def unit(self) -> FloatArray | None:
@@ -68,6 +73,11 @@ class NetworkScore(ScoreBounder):
 
     bounder: OutputBounder
     has_pieces = True
+
+    @property
+    def is_useful(self) -> bool:
+        """Whether sizes stay far from overflow."""
+        return self.bounder.is_useful
 
     def bound_outputs(self, lower: FloatArray, upper: FloatArray) -> BoundedBoxes:
         """Bound the ReLUs over boxes."""
@@ -146,13 +156,7 @@ def score_interval(
     known = np.isfinite([*means, *stds]).all(axis=0)
     means = np.where(known, means[0], 0.0), np.where(known, means[1], 0.0)
     stds = np.where(known, stds[0], 1.0), np.where(known, stds[1], 1.0)
-    if isinstance(head, QuantileImprovement):
-        loss, spread = head.terms(stds[1])[0], head.terms(stds[0])[1]
-        inner = ExpectedImprovement(head.threshold)
-        low = inner.score(means[0] - loss - RELATIVE * (np.abs(means[0]) + loss), spread)
-    else:
-        # In the std every other head goes one way while the mean stays.
-        low = np.minimum(head.score(means[0], stds[0]), head.score(means[0], stds[1]))
+    low = _least(head, means[0], stds)
     high = head.largest(means[1], *stds)
     errors = [
         _error(head, score, *ends)
@@ -164,13 +168,35 @@ def score_interval(
     )
 
 
+@singledispatch
+def _least(head: MomentHead, mean: FloatArray, stds: tuple[FloatArray, FloatArray]) -> FloatArray:
+    """Return the least score between two stds: nearly every head goes one way in the std."""
+    return np.minimum(head.score(mean, stds[0]), head.score(mean, stds[1]))
+
+
+@_least.register
+def _least_of_quantile(
+    head: QuantileImprovement, mean: FloatArray, stds: tuple[FloatArray, FloatArray]
+) -> FloatArray:
+    loss, spread = head.terms(stds[1])[0], head.terms(stds[0])[1]
+    inner = ExpectedImprovement(head.threshold)
+    return inner.score(mean - loss - RELATIVE * (np.abs(mean) + loss), spread)
+
+
+@singledispatch
 def _error(head: MomentHead, score: FloatArray, mean: FloatArray, std: FloatArray) -> FloatArray:
-    if isinstance(head, LinearHead):
-        sizes = np.abs(head.mean_weight * mean) + np.abs(head.std_weight * std)
-        return 4.0 * RELATIVE * (sizes + abs(head.constant))
+    """Return what the rounding of a score may amount to."""
     size = np.where(np.isfinite(score), np.abs(score), 0.0)
     # Of scores that are not logarithms nothing is left to refute where they underflow.
     return SCORE_ERROR * (size + 1.0) if head.is_logarithm else SCORE_ERROR * size + 1e-300
+
+
+@_error.register
+def _error_of_linear(
+    head: LinearHead, score: FloatArray, mean: FloatArray, std: FloatArray
+) -> FloatArray:
+    sizes = np.abs(head.mean_weight * mean) + np.abs(head.std_weight * std)
+    return 4.0 * RELATIVE * (sizes + abs(head.constant))
 
 
 class MemberScore(NetworkScore):

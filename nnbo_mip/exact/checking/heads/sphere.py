@@ -9,6 +9,7 @@ exclusion that holds its best point, or halved.
 
 from __future__ import annotations
 
+import abc
 import math
 from fractions import Fraction
 
@@ -59,36 +60,26 @@ class SphereRecheck(Sweep):
         Of this objective.
     level : float
         The claimed bound, finite.
+    read : SphericalPosterior or SphericalMembers
+        The posterior of the objective.
     """
 
     def __init__(
-        self, objective: Objective, domain: Domain, scores: SphereScore, level: float
+        self,
+        objective: Objective,
+        domain: Domain,
+        scores: SphereScore,
+        level: float,
+        read: SphericalPosterior | SphericalMembers,
     ) -> None:
         self.objective, self.scores = objective, scores
         self.level = min(level, LARGEST_LEVEL)
-        self.read, self.head = scores.posterior, scores.head
-        self.forms = Forms(self.read, domain)
+        self.forms = Forms(read, domain)
         batch = int(np.clip(FLOATS_PER_BATCH // (domain.dimension + 2), 1, LARGEST_BATCH))
         super().__init__(domain, batch, TIE_BREAK)
-        self.metric = (1.0 / np.where(self.read.rate > 0.0, self.read.rate, 1.0))[:, None]
-        self.exact = 0
+        self.metric = (1.0 / np.where(read.rate > 0.0, read.rate, 1.0))[:, None]
         norms = np.sqrt(np.square(domain.A).sum(axis=1))
         self._lengths = np.where(norms > 0.0, norms, 1.0)
-        if isinstance(self.read, SphericalPosterior):
-            self._prepare(self.read)
-
-    def _prepare(self, read: SphericalPosterior) -> None:
-        """Find how long F psi can be, and how fast it changes."""
-        prior = np.full(read.root.shape[1], math.sqrt(read.slope_variance))
-        prior[-1] = math.sqrt(read.level_variance)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            relative = np.where(read.root == 0.0, 0.0, read.root / prior)
-            most = np.abs(relative @ relative.T).sum(axis=1).max(initial=0.0)
-        self._variance = read.variance * max(1.0, float(most)) * (1.0 + 1e-12)
-        gram = np.abs(read.root @ read.root.T).sum(axis=1).max(initial=0.0)
-        self._steepest = 2.0 * math.sqrt(float(gram)) * (1.0 + 1e-9)
-        self._sums = np.abs(read.root).sum(axis=1)
-        self._off = 2.0 * (len(read.root) + read.n_inputs + 16) * UNIT
 
     def _step(self, boxes: Boxes) -> Boxes | Recheck:
         with np.errstate(all="ignore"):
@@ -121,99 +112,15 @@ class SphereRecheck(Sweep):
         cut = halves(boxes.lower, boxes.upper, boxes.share, chosen, *self.rows.cut(*ends, chosen))
         return joined([beside, cut])
 
-    # -- one question a box -------------------------------------------------------------
-
+    @abc.abstractmethod
     def _excess(
         self, lower: FloatArray, upper: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return by how much boxes (d, B) may exceed the level, the error, and where (d, B)."""
-        if isinstance(self.read, SphericalMembers):
-            return self._excess_of_members(self.read, lower, upper)
-        assert isinstance(self.head, MomentHead)
-        low, high = self._stds(self.read, lower, upper)
-        mean_weight, std_weight, most = lines(self.head, self.level, low, high)
-        plain = mean_weight * np.broadcast_to(
-            self.read.weights, (lower.shape[1], lower.shape[0] + 2)
-        )
-        rounding = 4.0 * UNIT * np.abs(plain).sum(axis=1)
-        spread = std_weight * self.read.reach
-        if not (spread > 0.0).any():
-            return self._with_rows(plain, most, lower, upper, rounding)
-        taken = self.read.sphere.features((0.5 * lower + 0.5 * upper).T) @ self.read.root.T
-        best: tuple[FloatArray, FloatArray, FloatArray] | None = None
-        for step in range(PLANES):
-            weights, error = self._plane(plain, spread, taken)
-            found = self._with_rows(weights, most, lower, upper, error + rounding)
-            best = found if best is None else _lower(best, found)
-            if (best[0] + best[1] <= 0.0).all():
-                break
-            newly = self.read.sphere.features(found[2].T) @ self.read.root.T
-            taken = taken + (newly - taken) * (2.0 / (step + 3.0))
-        assert best is not None
-        return best
 
-    def _stds(
-        self, read: SphericalPosterior, lower: FloatArray, upper: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return ends (B,) of the std: |P(z) - P(z')| <= 2 |z - z'|, and at most 2."""
-        psi = read.sphere.features((0.5 * lower + 0.5 * upper).T)
-        length = np.sqrt(np.square(psi @ read.root.T).sum(axis=1))
-        half = np.sqrt(np.square(0.5 * (upper - lower) * read.rate[:, None]).sum(axis=0))
-        change = self._steepest * np.minimum(half, 1.0) * (1.0 + 1e-9)
-        off = 4.0 * self._off * (read.variance + np.square(length) + self._steepest**2)
-        least = read.variance - np.square(length + change) - off
-        most = read.variance - np.square(np.maximum(length - change, 0.0)) + off
-        low, high = (read.reach * np.sqrt(np.maximum(end, 0.0)) for end in (least, most))
-        return low * (1.0 - 1e-14), high * (1.0 + 1e-14)
-
-    def _plane(
-        self, plain: FloatArray, spread: FloatArray, taken: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return weights (B, d + 2) of functions above ``plain . psi + spread s``, and errors."""
-        assert isinstance(self.read, SphericalPosterior)
-        length = np.square(taken).sum(axis=1)
-        rise = np.sqrt(np.maximum(self._variance - length, LEAST_RISE**2 * self._variance))
-        share = spread / np.where(rise > 0.0, rise, 1.0)
-        above = share * np.sqrt(self._variance * (rise**2 + length))
-        weights = plain - share[:, None] * (taken @ self.read.root)
-        weights[:, -1] += above
-        sizes = np.abs(plain).sum(axis=1) + share * (np.abs(taken) @ self._sums) + above
-        return weights, 2.0 * self._off * sizes
-
-    def _excess_of_members(
-        self, read: SphericalMembers, lower: FloatArray, upper: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        head, count, n = self.head, lower.shape[1], len(read.weights)
-        assert isinstance(head, EmpiricalImprovement)
-        each = [np.broadcast_to(w, (count, len(w))) for w in read.weights]
-        tops = np.stack([self.forms.largest(w, lower, upper) for w in each], axis=1)
-        ends = np.stack([-self.forms.largest(-w, lower, upper) for w in each], axis=1)
-        tops, ends = tops - head.threshold, ends - head.threshold
-        off = 4.0 * UNIT * (np.abs(tops) + np.abs(ends) + abs(head.threshold))
-        tops, ends = tops + off, ends - off
-        crosses = (tops >= 0.0) & (ends < 0.0)
-        width = np.where(crosses, tops - ends, 1.0)
-        if head.kind == "ei":
-            slope = np.where(crosses, tops / width, np.where(ends >= 0.0, 1.0, 0.0))
-            fixed = np.where(crosses, -slope * ends, 0.0)
-        else:
-            slope = np.where(crosses, 1.0 / np.where(crosses, -ends, 1.0), 0.0)
-            fixed = np.where(crosses | (ends >= 0.0), 1.0, 0.0)
-        weights = slope @ read.weights / n
-        constant = (fixed - slope * head.threshold).sum(axis=1) / n
-        weights[:, -1] += constant
-        sizes = (slope @ np.abs(read.weights).sum(axis=1)) / n
-        sizes = sizes + (np.abs(fixed) + slope * abs(head.threshold)).sum(axis=1) / n
-        rounding = 16.0 * (n + 8) * UNIT * sizes
-        level = np.full(count, self.level)
-        total, error, points = self._with_rows(weights, level, lower, upper, rounding)
-        # Nobody is above the threshold, or so few that the share is not exceeded.
-        if head.kind == "pi":
-            done = share_ends(n)[1][(tops >= 0.0).sum(axis=1)] <= self.level
-        else:
-            mostly = np.maximum(tops, 0.0).mean(axis=1) * (1.0 + 8.0 * (n + 8) * UNIT)
-            done = mostly <= self.level
-        return np.where(done, -1.0, total), np.where(done, 0.0, error), points
+    def _settled_exactly(self, boxes: Boxes, nearly: BoolArray) -> BoolArray:
+        """Return which boxes (n,) that rounding alone may leave open hold without it: none."""
+        return np.zeros(len(boxes), dtype=bool)
 
     def _with_rows(
         self,
@@ -257,15 +164,94 @@ class SphereRecheck(Sweep):
             best = _lower(best, found)
         return best
 
-    # -- without rounding ---------------------------------------------------------------
+
+class MomentsRecheck(SphereRecheck):
+    """Of heads of mean and std of one linear model."""
+
+    def __init__(
+        self,
+        objective: Objective,
+        domain: Domain,
+        scores: SphereScore,
+        level: float,
+        parts: tuple[MomentHead, SphericalPosterior],
+    ) -> None:
+        self.head, read = parts
+        self.read = read
+        super().__init__(objective, domain, scores, level, read)
+        linear = objective.parts(LinearHead, SphericalPosterior)
+        self._mean = None if linear is None or linear[0].reads_std else linear[0]
+        self.exact = 0
+        # How long F psi can be, and how fast it changes.
+        prior = np.full(read.root.shape[1], math.sqrt(read.slope_variance))
+        prior[-1] = math.sqrt(read.level_variance)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            relative = np.where(read.root == 0.0, 0.0, read.root / prior)
+            most = np.abs(relative @ relative.T).sum(axis=1).max(initial=0.0)
+        self._variance = read.variance * max(1.0, float(most)) * (1.0 + 1e-12)
+        gram = np.abs(read.root @ read.root.T).sum(axis=1).max(initial=0.0)
+        self._steepest = 2.0 * math.sqrt(float(gram)) * (1.0 + 1e-9)
+        self._sums = np.abs(read.root).sum(axis=1)
+        self._off = 2.0 * (len(read.root) + read.n_inputs + 16) * UNIT
+
+    def _excess(
+        self, lower: FloatArray, upper: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return by how much boxes (d, B) may exceed the level, the error, and where (d, B)."""
+        low, high = self._stds(lower, upper)
+        mean_weight, std_weight, most = lines(self.head, self.level, low, high)
+        plain = mean_weight * np.broadcast_to(
+            self.read.weights, (lower.shape[1], lower.shape[0] + 2)
+        )
+        rounding = 4.0 * UNIT * np.abs(plain).sum(axis=1)
+        spread = std_weight * self.read.reach
+        if not (spread > 0.0).any():
+            return self._with_rows(plain, most, lower, upper, rounding)
+        taken = self.read.sphere.features((0.5 * lower + 0.5 * upper).T) @ self.read.root.T
+        best: tuple[FloatArray, FloatArray, FloatArray] | None = None
+        for step in range(PLANES):
+            weights, error = self._plane(plain, spread, taken)
+            found = self._with_rows(weights, most, lower, upper, error + rounding)
+            best = found if best is None else _lower(best, found)
+            if (best[0] + best[1] <= 0.0).all():
+                break
+            newly = self.read.sphere.features(found[2].T) @ self.read.root.T
+            taken = taken + (newly - taken) * (2.0 / (step + 3.0))
+        assert best is not None
+        return best
+
+    def _stds(self, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return ends (B,) of the std: |P(z) - P(z')| <= 2 |z - z'|, and at most 2."""
+        read = self.read
+        psi = read.sphere.features((0.5 * lower + 0.5 * upper).T)
+        length = np.sqrt(np.square(psi @ read.root.T).sum(axis=1))
+        half = np.sqrt(np.square(0.5 * (upper - lower) * read.rate[:, None]).sum(axis=0))
+        change = self._steepest * np.minimum(half, 1.0) * (1.0 + 1e-9)
+        off = 4.0 * self._off * (read.variance + np.square(length) + self._steepest**2)
+        least = read.variance - np.square(length + change) - off
+        most = read.variance - np.square(np.maximum(length - change, 0.0)) + off
+        low, high = (read.reach * np.sqrt(np.maximum(end, 0.0)) for end in (least, most))
+        return low * (1.0 - 1e-14), high * (1.0 + 1e-14)
+
+    def _plane(
+        self, plain: FloatArray, spread: FloatArray, taken: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return weights (B, d + 2) of functions above ``plain . psi + spread s``, and errors."""
+        length = np.square(taken).sum(axis=1)
+        rise = np.sqrt(np.maximum(self._variance - length, LEAST_RISE**2 * self._variance))
+        share = spread / np.where(rise > 0.0, rise, 1.0)
+        above = share * np.sqrt(self._variance * (rise**2 + length))
+        weights = plain - share[:, None] * (taken @ self.read.root)
+        weights[:, -1] += above
+        sizes = np.abs(plain).sum(axis=1) + share * (np.abs(taken) @ self._sums) + above
+        return weights, 2.0 * self._off * sizes
 
     def _settled_exactly(self, boxes: Boxes, nearly: BoolArray) -> BoolArray:
         """Return which boxes (n,) that rounding alone may leave open hold without it."""
         settled = np.zeros(len(boxes), dtype=bool)
-        head = self.head
-        if not isinstance(head, LinearHead) or head.std_weight != 0.0:
+        head = self._mean
+        if head is None:
             return settled
-        assert isinstance(self.read, SphericalPosterior)
         weight = Fraction(head.mean_weight)
         for index in np.flatnonzero(nearly):
             if self.exact == MOST_EXACT:
@@ -280,6 +266,69 @@ class SphereRecheck(Sweep):
             self._with_rows(plain, most, boxes.lower[:, one], boxes.upper[:, one], rounding)
             settled[index] = self.forms.holds(weights, level, low, high, self.multipliers[0])
         return settled
+
+
+class MembersRecheck(SphereRecheck):
+    """Of improvements that are counted over linear models."""
+
+    def __init__(
+        self,
+        objective: Objective,
+        domain: Domain,
+        scores: SphereScore,
+        level: float,
+        parts: tuple[EmpiricalImprovement, SphericalMembers],
+    ) -> None:
+        self.head, read = parts
+        self.read = read
+        super().__init__(objective, domain, scores, level, read)
+
+    def _excess(
+        self, lower: FloatArray, upper: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Bound the improvements of members by their chords."""
+        read, head = self.read, self.head
+        count, n = lower.shape[1], len(read.weights)
+        each = [np.broadcast_to(w, (count, len(w))) for w in read.weights]
+        tops = np.stack([self.forms.largest(w, lower, upper) for w in each], axis=1)
+        ends = np.stack([-self.forms.largest(-w, lower, upper) for w in each], axis=1)
+        tops, ends = tops - head.threshold, ends - head.threshold
+        off = 4.0 * UNIT * (np.abs(tops) + np.abs(ends) + abs(head.threshold))
+        tops, ends = tops + off, ends - off
+        crosses = (tops >= 0.0) & (ends < 0.0)
+        width = np.where(crosses, tops - ends, 1.0)
+        if head.kind == "ei":
+            slope = np.where(crosses, tops / width, np.where(ends >= 0.0, 1.0, 0.0))
+            fixed = np.where(crosses, -slope * ends, 0.0)
+        else:
+            slope = np.where(crosses, 1.0 / np.where(crosses, -ends, 1.0), 0.0)
+            fixed = np.where(crosses | (ends >= 0.0), 1.0, 0.0)
+        weights = slope @ read.weights / n
+        constant = (fixed - slope * head.threshold).sum(axis=1) / n
+        weights[:, -1] += constant
+        sizes = (slope @ np.abs(read.weights).sum(axis=1)) / n
+        sizes = sizes + (np.abs(fixed) + slope * abs(head.threshold)).sum(axis=1) / n
+        rounding = 16.0 * (n + 8) * UNIT * sizes
+        level = np.full(count, self.level)
+        total, error, points = self._with_rows(weights, level, lower, upper, rounding)
+        # Nobody is above the threshold, or so few that the share is not exceeded.
+        if head.kind == "pi":
+            done = share_ends(n)[1][(tops >= 0.0).sum(axis=1)] <= self.level
+        else:
+            mostly = np.maximum(tops, 0.0).mean(axis=1) * (1.0 + 8.0 * (n + 8) * UNIT)
+            done = mostly <= self.level
+        return np.where(done, -1.0, total), np.where(done, 0.0, error), points
+
+
+def sphere_recheck(
+    objective: Objective, domain: Domain, scores: SphereScore, level: float
+) -> SphereRecheck:
+    """Return the search that proves a level of an objective that has such scores again."""
+    if moments := objective.parts(MomentHead, SphericalPosterior):
+        return MomentsRecheck(objective, domain, scores, level, moments)
+    members = objective.parts(EmpiricalImprovement, SphericalMembers)
+    assert members is not None  # as it has scores
+    return MembersRecheck(objective, domain, scores, level, members)
 
 
 def _lower(

@@ -7,6 +7,8 @@ value up to a mean is asked for, and the line is flat.
 
 from __future__ import annotations
 
+from functools import singledispatch
+
 import numpy as np
 
 from nnbo_mip.core.arrays import BoolArray, FloatArray
@@ -21,6 +23,7 @@ LOWERINGS = 48
 """Factors of 4 by which a line is lowered until the score holds on it."""
 
 
+@singledispatch
 def lines(
     head: MomentHead, level: float, low: FloatArray, high: FloatArray
 ) -> tuple[float, FloatArray, FloatArray]:
@@ -34,11 +37,6 @@ def lines(
         Ends of the std.
     """
     one = np.ones(len(low))
-    if isinstance(head, LinearHead):
-        most = level - head.constant - 4.0 * UNIT * (abs(level) + abs(head.constant))
-        gained = max(-head.std_weight, 0.0) * low * (1.0 - 4.0 * UNIT)
-        limit = most + gained - 4.0 * UNIT * (abs(most) + gained)
-        return head.mean_weight, max(head.std_weight, 0.0) * one, limit
     with np.errstate(all="ignore"):
         ends = [head.mean_at_level(std, level * one) for std in (low, high)]
         width = high - low
@@ -54,6 +52,16 @@ def lines(
                 return 1.0, slope, limit
             limit, lowering = np.where(fails, limit - lowering, limit), 4.0 * lowering
         return 1.0, slope, np.where(fails, -np.inf, limit)
+
+
+@lines.register
+def _of_linear(
+    head: LinearHead, level: float, low: FloatArray, high: FloatArray
+) -> tuple[float, FloatArray, FloatArray]:
+    most = level - head.constant - 4.0 * UNIT * (abs(level) + abs(head.constant))
+    gained = max(-head.std_weight, 0.0) * low * (1.0 - 4.0 * UNIT)
+    limit = most + gained - 4.0 * UNIT * (abs(most) + gained)
+    return head.mean_weight, max(head.std_weight, 0.0) * np.ones(len(low)), limit
 
 
 def _holds_on(

@@ -8,7 +8,7 @@ from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.checking.heads.outputs import BoundedBoxes
 from nnbo_mip.exact.checking.heads.scores import ScoreBounder, score_interval, share_ends
 from nnbo_mip.exact.checking.heads.sphere_forms import TINY, UNIT
-from nnbo_mip.scores.base.abstract import Head, MomentHead
+from nnbo_mip.scores.base.abstract import MomentHead
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.posteriors.spherical import SphericalMembers, SphericalPosterior
@@ -22,27 +22,46 @@ class SphereScore(ScoreBounder):
 
     Parameters
     ----------
-    head : Head
     posterior : SphericalPosterior or SphericalMembers
+    sizes : (n,) array
+        Of its numbers, beside weights, rates and centre.
     """
 
-    def __init__(self, head: Head, posterior: SphericalPosterior | SphericalMembers) -> None:
-        self.head, self.posterior = head, posterior
+    def __init__(self, posterior: SphericalPosterior | SphericalMembers, sizes: FloatArray) -> None:
+        self._n_inputs = posterior.n_inputs
         self._unit = 4.0 * (posterior.n_inputs + 16) * UNIT
-        parts = [posterior.weights.ravel(), posterior.rate, posterior.center]
-        if isinstance(posterior, SphericalPosterior):
-            parts += [posterior.root.ravel(), np.array([posterior.variance, posterior.reach])]
-        self.is_useful = float(np.abs(np.concatenate(parts)).max()) < LARGEST
+        parts = [posterior.weights.ravel(), posterior.rate, posterior.center, sizes]
+        self._largest = float(np.abs(np.concatenate(parts)).max())
+
+    @property
+    def is_useful(self) -> bool:
+        """Whether sizes stay far from overflow."""
+        return self._largest < LARGEST
+
+    def bound_outputs(self, lower: FloatArray, upper: FloatArray) -> BoundedBoxes:
+        """Take boxes (d, B) as they are."""
+        return BoundedBoxes(lower, upper, [], [])
+
+    def excess(self, bounded: BoundedBoxes, level: float) -> FloatArray:
+        """Return infinity: `SphereRecheck` bounds boxes."""
+        return np.full((1, bounded.count), np.inf)
+
+    def floats_per_box(self, free: int) -> int:
+        """Size of the largest intermediate array, a box."""
+        return 8 * self._n_inputs
+
+
+class SphereMoments(SphereScore):
+    """Scores of mean and std of one linear model."""
+
+    def __init__(self, head: MomentHead, posterior: SphericalPosterior) -> None:
+        self.head, self.posterior = head, posterior
+        spread = [posterior.variance, posterior.reach]
+        super().__init__(posterior, np.append(posterior.root.ravel(), spread))
 
     def interval(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return ends (n,) of the scores at points (n, d)."""
         read, head = self.posterior, self.head
-        if isinstance(read, SphericalMembers):
-            assert isinstance(head, EmpiricalImprovement)
-            members = read.members(points)
-            off = self._unit * np.abs(read.weights).sum(axis=1) + TINY
-            return _counted(head, members - off, members + off)
-        assert isinstance(head, MomentHead)
         psi = read.sphere.features(points)
         mean, off = psi @ read.weights, self._unit * float(np.abs(read.weights).sum()) + TINY
         taken = np.square(psi @ read.root.T).sum(axis=1)
@@ -57,30 +76,27 @@ class SphereScore(ScoreBounder):
         )
         return score_interval(head, (mean - off, mean + off), (low, high))
 
-    def bound_outputs(self, lower: FloatArray, upper: FloatArray) -> BoundedBoxes:
-        """Take boxes (d, B) as they are."""
-        return BoundedBoxes(lower, upper, [], [])
 
-    def excess(self, bounded: BoundedBoxes, level: float) -> FloatArray:
-        """Return infinity: `SphereRecheck` bounds boxes."""
-        return np.full((1, bounded.count), np.inf)
+class SphereMembers(SphereScore):
+    """Improvements that are counted over linear models."""
 
-    def floats_per_box(self, free: int) -> int:
-        """Size of the largest intermediate array, a box."""
-        return 8 * self.posterior.n_inputs
+    def __init__(self, head: EmpiricalImprovement, posterior: SphericalMembers) -> None:
+        self.head, self.posterior = head, posterior
+        super().__init__(posterior, np.empty(0))
+
+    def interval(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return ends (n,) of the scores at points (n, d)."""
+        members = self.posterior.members(points)
+        off = self._unit * np.abs(self.posterior.weights).sum(axis=1) + TINY
+        return _counted(self.head, members - off, members + off)
 
 
 def sphere_score(objective: Objective) -> SphereScore | None:
     """Return what knows the scores of an objective on the sphere; None where nothing does."""
-    head, read = objective.head, objective.posterior
-    known = (isinstance(read, SphericalPosterior) and isinstance(head, MomentHead)) or (
-        isinstance(read, SphericalMembers) and isinstance(head, EmpiricalImprovement)
-    )
-    if not known:
-        return None
-    assert isinstance(read, SphericalPosterior | SphericalMembers)
-    scores = SphereScore(head, read)
-    return scores if scores.is_useful else None
+    if moments := objective.parts(MomentHead, SphericalPosterior):
+        return SphereMoments(*moments)
+    members = objective.parts(EmpiricalImprovement, SphericalMembers)
+    return None if members is None else SphereMembers(*members)
 
 
 def _counted(

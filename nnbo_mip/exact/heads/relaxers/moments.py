@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import singledispatch
 from itertools import pairwise
 
 import numpy as np
@@ -57,6 +58,7 @@ class MomentRelaxer:
         return conditions(sums, lines.limit, scores)
 
 
+@singledispatch
 def scores_below(
     head: MomentHead, lines: LevelLines, most: FloatArray, low: FloatArray, high: FloatArray
 ) -> FloatArray:
@@ -70,8 +72,6 @@ def scores_below(
     most, low, high : (B,) arrays
         Bounds of the sum, and ends of the std.
     """
-    if isinstance(head, LinearHead):
-        return most + head.constant + SCORE_ERROR * 1e-4 * (np.abs(most) + abs(head.constant))
     if head.shape in (Shape.CONVEX, Shape.RATIO):
         # Quasi-convex along the line: largest at one of its ends.
         ends = [(low, low), (high, high)]
@@ -86,6 +86,13 @@ def scores_below(
         score = np.maximum(score, LEAST_LOG)  # as the values that are searched
     score = score + SCORE_ERROR * (np.abs(score) + 1.0)
     return np.minimum(score, head.largest_score) if head.is_logarithm else score
+
+
+@scores_below.register
+def _of_linear(
+    head: LinearHead, lines: LevelLines, most: FloatArray, low: FloatArray, high: FloatArray
+) -> FloatArray:
+    return most + head.constant + SCORE_ERROR * 1e-4 * (np.abs(most) + abs(head.constant))
 
 
 def _score_between(

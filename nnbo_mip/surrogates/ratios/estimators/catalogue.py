@@ -39,7 +39,7 @@ class RatioEstimator(abc.ABC):
 
 registry: Registry[RatioEstimator] = Registry(
     "ratio estimator",
-    RatioEstimator,  # type: ignore[type-abstract]
+    RatioEstimator,
     {
         "net": f"{_ROOM}.net_classifier:NetClassifier",
         "forest": f"{_ROOM}.forest_classifier:ForestClassifier",
