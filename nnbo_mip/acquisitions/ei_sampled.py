@@ -13,7 +13,7 @@ from typing import ClassVar
 from nnbo_mip.acquisitions.base.abstract import Acquisition, seed_of
 from nnbo_mip.acquisitions.base.context import Context, check_incumbent, check_scheduled
 from nnbo_mip.acquisitions.base.schedules import Scheduled
-from nnbo_mip.core.checks import check_count
+from nnbo_mip.core.checks import check_count, check_size
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.mixtures import SampledImprovement
 from nnbo_mip.surrogates.base.abstract import Belief, Capability
@@ -49,7 +49,7 @@ class EiSampled(Acquisition):
         """Refuse options that are none."""
         check_incumbent(self.incumbent)
         check_scheduled("xi", self.xi)
-        check_count("n_samples", self.n_samples)
+        check_size("n_samples", self.n_samples)
         check_count("seed", self.seed, least=0)
 
     def head(self, belief: Belief, context: Context) -> Head:
