@@ -15,6 +15,7 @@ from nnbo_mip.lab.statistics.findings import Findings
 from nnbo_mip.lab.store.columns import STEPS
 from nnbo_mip.lab.store.results import Results, experiments
 from nnbo_mip.lab.store.schema import APPLICATION, SCHEMA
+from nnbo_mip.lab.store.step_totals import sampled_gaps
 from nnbo_mip.lab.store.store import opened
 from tests.lab.stores import STEP, answer, failure, made, plan_of, planned
 from tests.loop.runs import no_space
@@ -306,3 +307,11 @@ def _change(path: Path, statement: str) -> None:
     with connection:
         connection.execute(statement)
     connection.close()
+
+
+@pytest.mark.parametrize("cell", ["''", "'much'", "x'ff'"])
+def test_sums_of_steps_that_hold_no_numbers_are_damaged(path: Path, cell: str) -> None:
+    made(path, ["branin"], ["nomu"], 1, 2, 3, lambda *_: 1.0)
+    _change(path, f"UPDATE steps SET seconds = {cell}")
+    with pytest.raises(FileFormatError, match="must hold what its runner wrote"):
+        sampled_gaps(Results.open(path), "branin", "nomu", 100)
