@@ -223,7 +223,7 @@ class Results:
 
     def environment(self, environment: float) -> dict[str, Any]:
         """Return the machine and the versions that the column ``environment`` stands for."""
-        return self._json("SELECT content FROM environments WHERE id = ?", int(environment))
+        return self._json("SELECT content FROM environments WHERE id = ?", environment)
 
     # -- reading ------------------------------------------------------------------------
 
@@ -263,9 +263,9 @@ class Results:
             connection.executemany("INSERT INTO finished VALUES (?)", rows)
             yield connection
 
-    def _json(self, query: str, key: int) -> dict[str, Any]:
-        with reading(self.path) as connection:
-            row = connection.execute(query, (key,)).fetchone()
+    def _json(self, query: str, key: float) -> dict[str, Any]:
+        with reading(self.path) as connection, as_written(self.path):
+            row = connection.execute(query, (int(key),)).fetchone()
         if row is None:
             raise InputError(
                 f"the store {str(self.path)!r} has no entry {key}; see the frame units."

@@ -315,3 +315,12 @@ def test_sums_of_steps_that_hold_no_numbers_are_damaged(path: Path, cell: str) -
     _change(path, f"UPDATE steps SET seconds = {cell}")
     with pytest.raises(FileFormatError, match="must hold what its runner wrote"):
         sampled_gaps(Results.open(path), "branin", "nomu", 100)
+
+
+@pytest.mark.parametrize("number", ["9e999", "1e300"])
+def test_an_environment_that_no_table_can_hold_is_damaged(path: Path, number: str) -> None:
+    made(path, ["branin"], ["nomu"], 1, 2, 3, lambda *_: 1.0)
+    _change(path, f"UPDATE units SET environment = {number}")
+    results = Results.open(path)
+    with pytest.raises(FileFormatError, match="must hold what its runner wrote"):
+        results.environment(results.units["environment"][0])
