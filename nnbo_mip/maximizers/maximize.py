@@ -10,6 +10,7 @@ import numpy.typing as npt
 from nnbo_mip.acquisitions.base.catalogue import registry as acquisitions
 from nnbo_mip.acquisitions.base.criterion import Criterion
 from nnbo_mip.core.arrays import FloatArray, as_finite_vector, as_points
+from nnbo_mip.core.budget import DEFAULT_MEMORY, as_memory_limit
 from nnbo_mip.core.checks import as_gap, as_seed, as_time_limit
 from nnbo_mip.core.control import ProgressOption, reporting
 from nnbo_mip.core.errors import InputError
@@ -45,6 +46,7 @@ def maximize(
     eps: float | None = None,
     starts: npt.ArrayLike | None = None,
     progress: ProgressOption = None,
+    memory_limit: float = DEFAULT_MEMORY,
 ) -> Proposal:
     """Find the point of a domain with the best score, and prove that none is better.
 
@@ -86,6 +88,8 @@ def maximize(
         Points worth a try; what is not admissible is left out.
     progress : callable, bool or "live", optional
         As in `certify`.
+    memory_limit : float
+        GiB that the search may take, as in `certify`; a maximizer may have a limit of its own.
 
     Returns
     -------
@@ -120,6 +124,7 @@ def maximize(
             seed=as_seed(seed),
             starts=_admissible(starts, limited),
             callback=callback,
+            memory_limit=as_memory_limit(memory_limit),
         )
         return chosen.maximize(target, request)
 
