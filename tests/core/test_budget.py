@@ -80,9 +80,12 @@ def test_an_engine_that_needs_too_much_is_not_begun_and_the_message_says_so() ->
     assert result.certificate.engine == "relaxation"
 
 
-def test_auto_goes_on_without_the_engine_that_needs_too_much() -> None:
-    net, space = _wide(600, 8), [(-1.0, 1.0)] * 8
-    result = nm.certify(net, space, method="bab", memory_limit=0.02, time_limit=4.0)
+def test_auto_goes_on_without_the_engine_that_needs_too_much(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("nnbo_mip.exact.bounds.flat.ARRAYS", 1_000_000)
+    net, space = _wide(30, 10), [(-1.0, 1.0)] * 10
+    result = nm.certify(net, space, method="bab", time_limit=3.0)
     assert "a dense system of" in result.message
     assert result.counters["boxes"] > 1
 
@@ -112,16 +115,18 @@ def test_a_belief_that_needs_too_much_is_maximized_without_a_proof() -> None:
         nm.maximize(belief, "ei", domain, y=y, time_limit=2.0, maximizer="auto:memory_limit=0.05")
 
 
-def test_a_process_that_takes_too_long_to_prepare_is_not_proven() -> None:
+def test_a_process_that_takes_too_long_to_prepare_is_not_proven(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("nnbo_mip.exact.heads.boxes.PRODUCTS_OF_PROCESS", 1e8)
     rng = np.random.default_rng(0)
-    X = rng.uniform(-1.0, 1.0, (1500, 2))
-    belief = nm.surrogates.create("gp", n_restarts=0).fit(X[:5], X[:5].sum(axis=1))
-    large = belief.conditioned(X, X.sum(axis=1)) if hasattr(belief, "conditioned") else None
-    if large is None:
-        large = nm.surrogates.create("gp", n_restarts=0).fit(X, X.sum(axis=1))
+    X = rng.uniform(-1.0, 1.0, (20, 2))
+    y = X.sum(axis=1)
+    belief = nm.surrogates.create("gp", n_restarts=0).fit(X, y)
     domain = nm.Space.box([-1.0] * 2, [1.0] * 2).model()
-    with pytest.warns(nm.UncertifiedWarning, match="bounds of a Gaussian process of 1500 points"):
-        nm.maximize(large, "ei", domain, y=X.sum(axis=1), time_limit=0.2)
+    with pytest.warns(nm.UncertifiedWarning, match="Gaussian process of 20 points would take ab"):
+        nm.maximize(belief, "ei", domain, y=y, time_limit=5.0)
+    assert nm.maximize(belief, "ei", domain, y=y, time_limit=40.0).status == "optimal"
 
 
 TWENTY_THOUSAND = """

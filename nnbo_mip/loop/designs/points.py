@@ -110,7 +110,7 @@ def _has_neighbour(points: FloatArray) -> BoolArray:
     n, d = points.shape
     if not n or not d:
         return np.ones(n, dtype=np.bool_)
-    direction: FloatArray = np.random.default_rng(0).uniform(1.0, 2.0, d)
+    direction: FloatArray = np.random.default_rng(0).uniform(1.0, 2.0, (d,))
     along: FloatArray = points @ direction
     total = float(np.sum(direction))
     reach = SAME * total + 1e-12 * np.abs(points).max(initial=1.0) * total
