@@ -28,6 +28,7 @@ import numpy as np
 
 import nnbo_mip as nm
 from nnbo_mip.core.control import kept_by
+from nnbo_mip.exact.branching.phases import load_ascent_kernels
 
 ADDRESSES = 12 << 30
 """Bytes that a process may address at most, so that a fault ends it and not the machine."""
@@ -108,6 +109,7 @@ def measured(name: str, time_limit: float, memory_limit: float) -> tuple[str, ..
     case = CASES[name]
     limits = {"time_limit": time_limit, "memory_limit": memory_limit}
     search = case.make(case.large)
+    load_ascent_kernels()
     with kept_by(time.process_time):
         case.make(case.small)(**limits)  # loads kernels
         resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, -1))
