@@ -2,10 +2,13 @@
 
     python -m benchmarks.readers [--readers journal store …] [--n 2000] [--seed 0]
         [--store readers.jsonl] [--keep FOLDER]
+    python -m benchmarks.readers --numbers [--readers experiment store …]
 
 A case is a whole file, damaged by its number and the seed, and read and used in a process of its
 own, which is forked. Tallies of finished blocks are kept in the store, and the same command goes on
-where it was stopped. With --keep the files of failures are copied there. Exit code 1 on a failure.
+where it was stopped. With --keep the files of failures are copied there. With --numbers nothing is
+drawn: each whole number of each file in turn is made negative or enormous. Exit code 1 on a
+failure.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ import numpy as np
 
 import nnbo_mip as nm
 from benchmarks.readers.mutations import damage
+from benchmarks.readers.numbers import cases
 from benchmarks.readers.readers import READERS, Reader
 
 CPU_SECONDS = 10
@@ -41,6 +45,8 @@ SUCCESS, SENTENCE = "success", "sentence"
 def main(arguments: list[str] | None = None) -> int:
     """Run what is missing, print the tallies and the failures."""
     options = parser().parse_args(arguments)
+    if options.numbers:
+        return int(sum(enormous(name) for name in options.readers) > 0)
     store = Path(options.store)
     done = [json.loads(line) for line in store.read_text().splitlines()] if store.exists() else []
     failures = 0
@@ -99,6 +105,23 @@ def block(name: str, seed: list[int], start: int, count: int, keep: str | None) 
     }
 
 
+def enormous(name: str, every: int = 1) -> int:
+    """Try every whole number of a reader's files; print what became of them, return failures."""
+    reader, failures, tally = READERS[name], 0, Counter[str]()
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as place:
+        for whole in reader.wholes(Path(folder)):
+            reader.use(Path(shutil.copy(whole, place)))
+            kind = "json" if whole.suffix == ".json" else reader.kind
+            for label, path in cases(whole, kind, Path(place), every):
+                answer = forked(reader, path)[0]
+                tally[answer.split(":")[0]] += 1
+                if answer not in (SUCCESS, SENTENCE):
+                    failures += 1
+                    print(f"FAILURE {name} {whole.name} {label}: {answer}")
+    print(f"{name}: {', '.join(f'{count} {kind}' for kind, count in sorted(tally.items()))}")
+    return failures
+
+
 def forked(reader: Reader, path: Path) -> tuple[str, float, float]:
     """Return what became of a file, the CPU seconds, and the megabytes beyond this process."""
     read, write = os.pipe()
@@ -131,6 +154,8 @@ def _answer(reader: Reader, path: Path) -> str:
         sys.stdout = sys.stderr = nowhere
         limit = 3 * CPU_SECONDS
         resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + limit, -1))
+        addresses = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (addresses + 4 * MEMORY, -1))
         try:
             reader.use(path)
         except nm.NnboError as error:
@@ -160,6 +185,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--seed", type=int, default=0)
     made.add_argument("--store", default="readers.jsonl")
     made.add_argument("--keep", help="a folder for the files of failures")
+    made.add_argument("--numbers", action="store_true", help="each whole number made enormous")
     return made
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from itertools import pairwise
@@ -125,6 +125,34 @@ maximizer = "lbfgs"
 time_limit = 1.0
 """
 
+OPTIONS = """
+problems = [{ spec = "levy:dimension=2", label = "one", starts = 3, steps = 4 }]
+instances = 2
+starts = { name = "maximin", n = 5, candidates = 50 }
+steps = 3
+reports = [3, 5]
+[[methods]]
+surrogate = { name = "brvfl", n_hidden = 8 }
+acquisition = { name = "ts", seed = 1 }
+maximizer = { name = "lbfgs", starts = 3, iterations = 9 }
+escape = { name = "linear", limit = 3, steps = 9, padding = 1 }
+restart = { name = "revisit", n = 3 }
+region = { name = "trust", successes = 2, failures = 3, coordinates = 2 }
+stop = { name = "patience", evaluations = 7 }
+most_fitted = 50
+[[methods]]
+surrogate = { name = "deep_ensemble", n_members = 3, hidden = [4] }
+acquisition = { name = "ucb" }
+maximizer = "lbfgs"
+budget = 1
+embedding = { name = "rembo", dimension = 2 }
+[[methods]]
+surrogate = { name = "gp", n_restarts = 2 }
+maximizer = { name = "grid", points = 9 }
+gap = 1
+time_limit = 2
+"""
+
 SPACE = """
 [[dimensions]]
 name = "x"
@@ -148,11 +176,11 @@ bound = 5.5
 TABLE = "x,n,alloy,y\n0.5,1,steel,0.25\n-0.5,2,brass,1.5\n1.0,3,steel,-2\n"
 
 
-def _text(name: str, content: str) -> Callable[[Path], list[Path]]:
+def _text(files: Mapping[str, str]) -> Callable[[Path], list[Path]]:
     def wholes(folder: Path) -> list[Path]:
-        path = folder / name
-        path.write_text(content)
-        return [path]
+        for name, content in files.items():
+            (folder / name).write_text(content)
+        return [folder / name for name in files]
 
     return wholes
 
@@ -195,7 +223,9 @@ READERS: dict[str, Reader] = {
     "belief": Reader("npz", _assets("0.1.0/belief_*.npz"), _belief),
     "objective": Reader("npz", _assets("0.1.0/objective_*.npz"), _objective),
     "onnx": Reader("onnx", _onnx_files, _onnx),
-    "experiment": Reader("toml", _text("experiment.toml", EXPERIMENT), _experiment),
-    "space": Reader("toml", _text("space.toml", SPACE), _space),
-    "csv": Reader("csv", _text("table.csv", TABLE), _csv),
+    "experiment": Reader(
+        "toml", _text({"experiment.toml": EXPERIMENT, "options.toml": OPTIONS}), _experiment
+    ),
+    "space": Reader("toml", _text({"space.toml": SPACE}), _space),
+    "csv": Reader("csv", _text({"table.csv": TABLE}), _csv),
 }

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from nnbo_mip.acquisitions.base.abstract import Improvement, seed_of
 from nnbo_mip.acquisitions.base.context import Context
-from nnbo_mip.core.checks import check_count
+from nnbo_mip.core.checks import check_count, check_size
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.mixtures import SampledImprovement
 from nnbo_mip.surrogates.base.abstract import Belief, Capability
@@ -44,7 +44,7 @@ class EiSampled(Improvement):
     def __post_init__(self) -> None:
         """Refuse options that are none."""
         super().__post_init__()
-        check_count("n_samples", self.n_samples)
+        check_size("n_samples", self.n_samples)
         check_count("seed", self.seed, least=0)
 
     def head(self, belief: Belief, context: Context) -> Head:

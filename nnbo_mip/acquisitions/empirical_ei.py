@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from nnbo_mip.acquisitions.base.abstract import Improvement, seed_of
 from nnbo_mip.acquisitions.base.context import Context
-from nnbo_mip.core.checks import check_count
+from nnbo_mip.core.checks import check_count, check_size
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.surrogates.base.abstract import Belief, Capability
@@ -44,7 +44,7 @@ class EmpiricalEi(Improvement):
     def __post_init__(self) -> None:
         """Refuse options that are none."""
         super().__post_init__()
-        check_count("n_draws", self.n_draws, least=0)
+        check_size("n_draws", self.n_draws, least=0)
         check_count("seed", self.seed, least=0)
 
     @property

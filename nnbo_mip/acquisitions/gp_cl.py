@@ -24,7 +24,7 @@ from nnbo_mip.acquisitions.base.context import Context, check_incumbent
 from nnbo_mip.acquisitions.base.criterion import Choice, Criterion, candidates
 from nnbo_mip.acquisitions.conditional_likelihood import Log, conditional, joint
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.checks import check_count, check_number
+from nnbo_mip.core.checks import check_number, check_size
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.surrogates.base.abstract import Belief, Capability
@@ -75,8 +75,8 @@ class OneStage(Criterion):
         for level in levels:
             check_number("every one of levels", level, above=0.0)
         object.__setattr__(self, "levels", levels)
-        check_count("samples", self.samples)
-        check_count("starts", self.starts)
+        check_size("samples", self.samples)
+        check_size("starts", self.starts)
 
     @property
     def needs(self) -> frozenset[Capability]:

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from nnbo_mip.acquisitions.base.abstract import Acquisition, seed_of
 from nnbo_mip.acquisitions.base.context import Context, check_incumbent
-from nnbo_mip.core.checks import check_count
+from nnbo_mip.core.checks import check_count, check_size
 from nnbo_mip.scores.base.abstract import Head
 from nnbo_mip.scores.functions.sampled_incumbents import NoisyImprovement
 from nnbo_mip.surrogates.base.abstract import Belief, Capability
@@ -47,7 +47,7 @@ class NoisyEi(Acquisition):
     def __post_init__(self) -> None:
         """Refuse options that are none."""
         check_incumbent(self.incumbent)
-        check_count("n_draws", self.n_draws)
+        check_size("n_draws", self.n_draws)
         check_count("seed", self.seed, least=0)
 
     @property

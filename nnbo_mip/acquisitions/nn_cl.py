@@ -25,7 +25,7 @@ import numpy as np
 from nnbo_mip.acquisitions.base.context import Context, check_incumbent
 from nnbo_mip.acquisitions.base.criterion import Choice, Criterion, candidates
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.checks import check_count, check_number, check_widths
+from nnbo_mip.core.checks import check_count, check_number, check_size, check_widths
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.surrogates.base.abstract import Belief, Capability
@@ -77,8 +77,8 @@ class NnCl(Criterion):
         check_number("lasso", self.lasso, least=0.0)
         check_count("steps", self.steps)
         check_number("learning_rate", self.learning_rate, above=0.0)
-        check_count("starts", self.starts)
-        check_count("samples", self.samples)
+        check_size("starts", self.starts)
+        check_size("samples", self.samples)
         check_incumbent(self.incumbent)
 
     def choose(

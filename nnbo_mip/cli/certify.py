@@ -16,6 +16,7 @@ from nnbo_mip.cli.common import (
     PROVEN,
     REFUSED,
     Json,
+    Memory,
     Seconds,
     Seed,
     Verify,
@@ -74,6 +75,7 @@ def certify(
         ),
     ] = None,
     time_limit: Seconds = "60",
+    memory_limit: Memory = "2",
     seed: Seed = "0",
     save: Annotated[Path | None, typer.Option(help="Write the certificate to this file.")] = None,
     verify: Verify = True,
@@ -86,6 +88,7 @@ def certify(
     with sentences():
         from nnbo_mip.cli.inputs import (
             parse_gap,
+            parse_memory_limit,
             parse_output,
             parse_seed,
             parse_space,
@@ -108,6 +111,7 @@ def certify(
             solver=solver,
             gap=parse_gap(gap),
             time_limit=parse_time_limit(time_limit),
+            memory_limit=parse_memory_limit(memory_limit),
             seed=parse_seed(seed),
             progress=progress_shown(),
             threshold=parse_threshold(threshold),

@@ -41,6 +41,9 @@ Verify = Annotated[
 
 # Numbers are taken as text, so that one sentence says what is wrong with them.
 Seconds = Annotated[str, typer.Option(help="Wall seconds; inf for no limit.", metavar="SECONDS")]
+Memory = Annotated[
+    str, typer.Option(help="GiB that the search may take; inf for no limit.", metavar="GIB")
+]
 Seed = Annotated[str, typer.Option(help="Seed of random starts.", metavar="INTEGER")]
 
 

@@ -9,6 +9,7 @@ import math
 from pathlib import Path
 
 from nnbo_mip.cli.space_file import read_space
+from nnbo_mip.core.budget import as_memory_limit
 from nnbo_mip.core.checks import (
     as_gap,
     as_seed,
@@ -24,6 +25,11 @@ from nnbo_mip.space.space import Space
 def parse_time_limit(text: str) -> float:
     """Return the seconds of --time-limit."""
     return as_time_limit(_real(text, "--time-limit"), "--time-limit")
+
+
+def parse_memory_limit(text: str) -> float:
+    """Return the GiB of --memory-limit."""
+    return as_memory_limit(_real(text, "--memory-limit"), "--memory-limit")
 
 
 def parse_gap(text: str) -> float:

@@ -9,7 +9,6 @@ may also be what ``Space.to_dict`` gives.
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Sequence
 from dataclasses import MISSING, fields
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 
 from nnbo_mip.core.errors import FileFormatError, InputError
 from nnbo_mip.core.files import read_limited
+from nnbo_mip.core.toml import parsed_toml
 from nnbo_mip.space.abstract import Dimension
 from nnbo_mip.space.constraints import LinearConstraint, Term
 from nnbo_mip.space.dimensions import Categorical, Integer, Real
@@ -52,7 +52,7 @@ def read_space(path: Path) -> Space | Domain:
 
 def _parsed(text: bytes, ending: str) -> Any:
     try:
-        return tomllib.loads(text.decode()) if ending == ".toml" else json.loads(text)
+        return parsed_toml(text.decode()) if ending == ".toml" else json.loads(text)
     except (ValueError, RecursionError) as error:
         got = "binary data" if isinstance(error, UnicodeDecodeError) else f"other text ({error})"
         raise FileFormatError(

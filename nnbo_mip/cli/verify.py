@@ -14,6 +14,7 @@ import typer
 from nnbo_mip.cli.certify import DECISIONS
 from nnbo_mip.cli.common import (
     Json,
+    Memory,
     Seconds,
     Seed,
     Verify,
@@ -42,6 +43,7 @@ def verify(
         str, typer.Option(help="One of `nnbo-mip list backends`, or pyomo:<name>.")
     ] = "highs",
     time_limit: Seconds = "60",
+    memory_limit: Memory = "2",
     seed: Seed = "0",
     certificate: Annotated[
         Path | None, typer.Option(help="Write the certificate, or the witness, to this file.")
@@ -54,7 +56,7 @@ def verify(
     The first line is unsat, sat or unknown.
     """
     with sentences():
-        from nnbo_mip.cli.inputs import parse_seed, parse_time_limit
+        from nnbo_mip.cli.inputs import parse_memory_limit, parse_seed, parse_time_limit
         from nnbo_mip.exact.verify import verify as run
         from nnbo_mip.network.inputs import as_network
 
@@ -67,6 +69,7 @@ def verify(
             method=method,
             solver=solver,
             time_limit=parse_time_limit(time_limit),
+            memory_limit=parse_memory_limit(memory_limit),
             seed=parse_seed(seed),
             progress=progress_shown(),
         )

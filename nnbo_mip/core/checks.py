@@ -6,6 +6,7 @@ import difflib
 import math
 import numbers
 from collections.abc import Collection, Iterable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,23 @@ from nnbo_mip.core.terms import LARGEST_GAP, Direction
 
 MAX_SEED = 2**63 - 1
 
+MOST_PARTS = 100_000
+"""Units, members, trees or samples, of which a model made of a file's options could have any."""
+
+MOST_WEIGHTS = 2**25
+"""Between two layers; 256 MB as float64."""
+
 MAX_INTEGER = 2**53
 """Beyond it float64 does not hold every integer."""
 
 
-def check_count(name: str, value: object, least: int = 1) -> int:
-    """Return an option that must be an integer of at least `least`."""
+def check_count(name: str, value: object, least: int = 1, most: int = MAX_SEED) -> int:
+    """Return an option that must be an integer from `least` to `most`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name} must be an integer >= {least}; got {value!r}; choose one.")
+        raise InputError(f"{name} must be an integer >= {least}; got {value!r:.80}; choose one.")
+    if value > most:
+        words = "2**63 - 1" if most == MAX_SEED else str(most)
+        raise InputError(f"{name} must be at most {words}; got {value!r:.80}; choose fewer.")
     return int(value)
 
 
@@ -37,7 +47,7 @@ def check_number(
 ) -> float:
     """Return an option: a finite number > `above`, >= `least`, < `below` and <= `most`."""
     if isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_):
-        number = float(value)
+        number = _as_float(value)
         if math.isfinite(number) and above < number < below and least <= number <= most:
             return number
     limits = [f"> {above:g}"] if math.isfinite(above) else []
@@ -55,6 +65,11 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
         return value
     hint = nearest(str(value).lower(), known, 0.5) or "choose one of them."
     raise InputError(f"{name} must be one of {', '.join(known)}; got {value!r}; {hint}")
+
+
+def check_size(name: str, value: object, least: int = 1) -> int:
+    """Return an option by which memory grows: units, members, trees, samples."""
+    return check_count(name, value, least, MOST_PARTS)
 
 
 def check_flag(name: str, value: object) -> bool:
@@ -84,13 +99,20 @@ def check_widths(name: str, value: object) -> tuple[int, ...]:
         raise InputError(
             f"{name} must be a tuple of widths, one a layer; got {value!r}; write (32, 32), say."
         )
-    return tuple(check_count(f"every width of {name}", width) for width in widths)
+    checked = tuple(check_size(f"every width of {name}", width) for width in widths)
+    weights = max((before * after for before, after in pairwise(checked)), default=0)
+    if weights > MOST_WEIGHTS:
+        raise InputError(
+            f"two layers of {name} must have at most {MOST_WEIGHTS} weights between them; got "
+            f"{weights}; choose narrower ones."
+        )
+    return checked
 
 
 def as_real(value: object, name: str) -> float:
     """Return a real number as a float; NaN, text and booleans are refused."""
     if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        number = float(value)
+        number = _as_float(value)
         if not math.isnan(number):
             return number
     raise InputError(f"{name} must be a number; got {value!r}; give one.")
@@ -137,13 +159,18 @@ def as_finite(value: Any, what: str) -> float:
     plain = unwrapped(value)
     if isinstance(plain, bool) or not isinstance(plain, numbers.Real):
         raise InputError(f"{what} must be a real number; got {value!r}; give a number.")
-    try:
-        number = float(plain)
-    except OverflowError:
-        number = float("inf")
+    number = _as_float(plain)
     if not np.isfinite(number):
         raise InputError(f"{what} must be finite; got {value!r}; give a finite number.")
     return number + 0.0  # no negative zero
+
+
+def _as_float(value: Any) -> float:
+    """Return a number as a float, infinite where an integer is beyond all of them."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.copysign(math.inf, value)
 
 
 def as_whole(value: Any, what: str) -> int:

@@ -23,6 +23,10 @@ class UnsupportedError(NnboError, ValueError):
     """A layer, node or combination of options cannot be represented exactly."""
 
 
+class LimitError(UnsupportedError):
+    """A piece of work would pass the limit of memory or time, and was not begun."""
+
+
 class MissingExtraError(NnboError, ImportError):
     """An optional package is not installed; the message names the extra that brings it."""
 

@@ -227,9 +227,16 @@ def _take(
         if turns and not left:
             break  # all have searched everything, what is open is rounding; or gave up
         for turn in left:
-            with monitor.judged_by(None if turn.starts_anew else courses.get(turn.engine)):
+            result = None
+            course = None if turn.starts_anew else courses.get(turn.engine)
+            with monitor.judged_by(course), monitor.within_limits():
                 result, spent = turn.run()
             course = courses[turn.engine] = monitor.judged
+            if result is None:  # the engine would need more than there is
+                complete.add(turn.engine)
+                if monitor.is_hurried():
+                    return _answer(monitor, counters)
+                continue
             counters.update(result.work)
             if result.status == "infeasible":
                 return result

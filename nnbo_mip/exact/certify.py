@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.budget import DEFAULT_MEMORY, as_memory_limit, budget_kept
 from nnbo_mip.core.checks import (
     as_direction,
     as_gap,
@@ -52,6 +53,7 @@ def certify(
     seed: int = 0,
     progress: ProgressOption = None,
     threshold: float | None = None,
+    memory_limit: float = DEFAULT_MEMORY,
 ) -> CertifyResult:
     """Find the maximum (or minimum) of a network over a space and prove it.
 
@@ -89,6 +91,11 @@ def certify(
         Decide whether any admissible point scores above it (below it, under ``minimize``),
         rather than look for the maximum: the search ends with the first such point, or with
         the proof that there is none, and the result's `decided` says which. `gap` ends nothing.
+    memory_limit : float
+        GiB that the search may take beyond what the process holds before it, infinity for no
+        limit. A search that reaches it ends with the best value and bound so far, and engines
+        that would need more are not begun; the result's `message` says so. Solvers that run as
+        processes of their own are not watched.
 
     Returns
     -------
@@ -117,7 +124,8 @@ def certify(
     _check_formulation(formulation)
     threshold = _as_threshold(threshold)
     level = None if threshold is None else request.sign * threshold
-    with reporting(progress, request.sign) as callback:
+    memory = as_memory_limit(memory_limit)
+    with reporting(progress, request.sign) as callback, budget_kept(memory, limit):
         monitor = Monitor(request.problem, wanted_gap, limit, callback, threshold=level)
         with interruptible(monitor.interrupt):
             result, complaint = run(method, request.problem, options, monitor)
@@ -241,7 +249,9 @@ def _message(request: _Request, monitor: Monitor, result: SearchResult, complain
         reason = "the search ended"
         if monitor.interrupted:
             reason = "interrupted by the user"
-        elif monitor.remaining() == 0.0:
+        elif monitor.is_full:
+            reason = "the memory limit was reached (memory_limit)"
+        elif monitor.remaining() == 0.0 or result.time_limited:
             reason = "the time limit was reached"
         what = (
             "the gap is open, but value and bound hold."

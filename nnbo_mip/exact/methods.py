@@ -79,13 +79,16 @@ def run(
     """
     complaint = ""
     try:
-        result = METHODS[method](problem, options, monitor)
-        if math.isfinite(min(result.bound, monitor.bound)) or result.status == "infeasible":
-            return result, ""
-        if method == "mip" and options.formulation == "naive":
-            return result, ""  # asked for the guess, gets the guess
+        with monitor.within_limits():
+            result = METHODS[method](problem, options, monitor)
+            if math.isfinite(min(result.bound, monitor.bound)) or result.status == "infeasible":
+                return result, ""
+            if method == "mip" and options.formulation == "naive":
+                return result, ""  # asked for the guess, gets the guess
     except SolverError as error:
         complaint = f"The solver broke down: {error}"
+    if math.isfinite(monitor.bound):
+        return monitor.bounded(), complaint
     return quick(problem, options, monitor), complaint
 
 

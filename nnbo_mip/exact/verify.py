@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.budget import DEFAULT_MEMORY, as_memory_limit
 from nnbo_mip.core.checks import as_seed, as_time_limit, check_choice
 from nnbo_mip.core.control import ProgressOption, now
 from nnbo_mip.core.errors import InputError
@@ -45,6 +46,7 @@ def verify(
     time_limit: float = 60.0,
     seed: int = 0,
     progress: ProgressOption = None,
+    memory_limit: float = DEFAULT_MEMORY,
 ) -> VerifyResult:
     """Decide whether any input of a property reaches an unsafe output.
 
@@ -61,6 +63,8 @@ def verify(
     seed : int
     progress : callable, bool or "live", optional
         As in `certify`, one case after the other.
+    memory_limit : float
+        GiB that each search may take, as in `certify`.
 
     Returns
     -------
@@ -85,7 +89,11 @@ def verify(
     prop = property if isinstance(property, Property) else _read(property)
     prop.check_fits(net.n_inputs, net.n_outputs)
     options = _Options(
-        check_choice("method", method, METHODS), solver, as_seed(seed), as_time_limit(time_limit)
+        check_choice("method", method, METHODS),
+        solver,
+        as_seed(seed),
+        as_time_limit(time_limit),
+        as_memory_limit(memory_limit),
     )
     return _Verification(net, prop, options, progress).run()
 
@@ -105,6 +113,7 @@ class _Options:
     solver: str
     seed: int
     time_limit: float
+    memory_limit: float
 
 
 class _Verification:
@@ -169,6 +178,7 @@ class _Verification:
             seed=self.options.seed,
             progress=self.progress,
             threshold=reduction.least,
+            memory_limit=self.options.memory_limit,
         )
         self.counters.update(found.counters)
         if found.decided == "holds":

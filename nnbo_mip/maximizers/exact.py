@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from nnbo_mip.core.budget import as_memory_limit, seconds_left
 from nnbo_mip.core.checks import check_choice, check_count, check_number
 from nnbo_mip.core.control import interruptible
 from nnbo_mip.core.errors import UncertifiedWarning
@@ -48,10 +49,12 @@ class Prover(Maximizer):
 
     time_limit: float = math.inf
     most_problems: int = MOST_PROBLEMS
+    memory_limit: float = math.inf
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
         check_time_limit(self.time_limit)
+        as_memory_limit(self.memory_limit)
         check_count("most_problems", self.most_problems)
 
     def why_not(self, target: Target) -> str:
@@ -76,6 +79,8 @@ class Bab(Prover):
         Wall seconds, where those of the request are more.
     most_problems : int
         Linear problems of one sequence.
+    memory_limit : float
+        GiB that a search may take, instead of the caller's limit.
     patience : float
         Work that closing the gap may be foreseen to need, in seconds of a nominal machine; no clock
         is read. Where the course of the gap foresees more, the search ends early
@@ -111,6 +116,8 @@ class Mip(Prover):
         Wall seconds, where those of the request are more.
     most_problems : int
         Linear problems of one sequence.
+    memory_limit : float
+        GiB that a search may take, instead of the caller's limit.
     """
 
     name: ClassVar[str] = "mip"
@@ -140,6 +147,8 @@ class Enumerate(Prover):
         Wall seconds, where those of the request are more.
     most_problems : int
         Linear problems of one sequence.
+    memory_limit : float
+        GiB that a search may take, instead of the caller's limit.
     """
 
     name: ClassVar[str] = "enumerate"
@@ -161,6 +170,8 @@ class Auto(Bab):
         Wall seconds, where those of the request are more.
     most_problems : int
         Linear problems of one sequence.
+    memory_limit : float
+        GiB that a search may take, instead of the caller's limit.
     patience : float
         As that of `Bab`.
     """
@@ -188,7 +199,8 @@ class Auto(Bab):
 
         fallback = registry.create(_without_proof(target))
         warnings.warn(f"nothing is proven: {reason}", UncertifiedWarning, stacklevel=4)
-        limited = replace(request, time_limit=min(request.time_limit, self.time_limit))
+        seconds = min(request.time_limit, self.time_limit, seconds_left())
+        limited = replace(request, time_limit=seconds)
         proposal = fallback.maximize(target, limited)
         return replace(proposal, found=replace(proposal.found, message=reason))
 
@@ -219,7 +231,7 @@ def prove(
 ) -> Proposal:
     """Maximize the objective of a target and write the certificate."""
     problem = target.problem
-    limit = min(maximizer.time_limit, request.time_limit)
+    limit = min(maximizer.time_limit, request.time_limit, seconds_left())
     ahead = warm_start(target, request, limit)
     spent = 0.0 if ahead is None else ahead.seconds
     monitor = Monitor(problem, request.gap, limit - spent, request.callback, patience)

@@ -12,6 +12,7 @@ from nnbo_mip.acquisitions.base.catalogue import registry as acquisitions
 from nnbo_mip.acquisitions.base.constrained import constrained_scorer
 from nnbo_mip.acquisitions.base.criterion import Criterion
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.budget import DEFAULT_MEMORY, as_memory_limit
 from nnbo_mip.core.checks import as_finite_vector, as_gap, as_points, as_seed, as_time_limit
 from nnbo_mip.core.control import ProgressOption, reporting
 from nnbo_mip.core.errors import InputError
@@ -49,6 +50,7 @@ def maximize(
     constraints: Sequence[Belief] = (),
     outcomes: npt.ArrayLike | None = None,
     progress: ProgressOption = None,
+    memory_limit: float = DEFAULT_MEMORY,
 ) -> Proposal:
     """Find the point of a domain with the best score, and prove that none is better.
 
@@ -96,6 +98,8 @@ def maximize(
         The outcomes at X, one column a constraint.
     progress : callable, bool or "live", optional
         As in `certify`.
+    memory_limit : float
+        GiB that the search may take, as in `certify`; a maximizer may have a limit of its own.
 
     Returns
     -------
@@ -134,6 +138,7 @@ def maximize(
             seed=as_seed(seed),
             starts=_admissible(starts, limited),
             callback=callback,
+            memory_limit=as_memory_limit(memory_limit),
         )
         return chosen.maximize(target, request)
 

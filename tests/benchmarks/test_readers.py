@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.readers.__main__ import SUCCESS, forked, main
+from benchmarks.readers.__main__ import SUCCESS, enormous, forked, main
 from benchmarks.readers.mutations import damage
 from benchmarks.readers.readers import READERS, Reader
 
@@ -19,6 +19,11 @@ def test_damaged_files_are_sentences(name: str, tmp_path: Path) -> None:
         pytest.importorskip("onnx")
     store = str(tmp_path / "readers.jsonl")
     assert main(["--readers", name, "--n", "12", "--seed", "7", "--store", store]) == 0
+
+
+@pytest.mark.parametrize("name", ["experiment", "space", "journal", "store"])
+def test_no_number_of_a_file_is_counted_out(name: str) -> None:
+    assert enormous(name, every=13 if name in ("journal", "store") else 2) == 0
 
 
 def test_damage_is_the_same_for_a_seed_and_changes_files(tmp_path: Path) -> None:

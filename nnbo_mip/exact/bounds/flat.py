@@ -16,10 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.budget import reserve
 from nnbo_mip.exact.bounds.relaxation import Relaxer
 from nnbo_mip.exact.search.problem import Problem
 from nnbo_mip.network.graph.affine import Affine, dense
 from nnbo_mip.network.graph.graph import Network
+
+ARRAYS = 10
+"""Arrays (K, d + K) that a search over a system holds beside the two of each layer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +81,13 @@ def flatten(network: Network, bounds: Bounds) -> FlatSystem:
     undecided = [np.flatnonzero((low < 0.0) & (high > 0.0)) for low, high in bounds]
     d, total = network.n_inputs, sum(len(index) for index in undecided)
     columns = 1 + d + total  # constant, input, undecided ReLUs
+    sizes = [float(np.prod(term.shape)) for one in network.layers for term in one.terms.values()]
+    held = columns * (2.0 * sum(layer.width for layer in network.layers) + ARRAYS * total)
+    reserve(
+        f"a dense system of {total} undecided ReLUs",
+        n_bytes=8.0 * (held + max(sizes, default=0.0)),
+        operations=2.0 * columns * sum(sizes),
+    )
     identity = np.zeros((d, columns))
     identity[:, 1 : 1 + d] = np.eye(d)
     expressions = [identity]

@@ -28,8 +28,6 @@ from nnbo_mip.exact.search.problem import Problem
 from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.space.domain import Domain
 
-MAX_STEPS = 2000
-
 
 class ProgramSolver:
     """Proven maxima of linear functions over one program."""
@@ -72,7 +70,7 @@ class ProgramSolver:
             p.high,
             start,
             -np.inf,
-            MAX_STEPS,
+            simplex.steps_of_a_solve(self._T.size),
         )
         self.steps += steps
         simplex.read_multipliers(self._d, self._nonbasic, len(objective), self._mu)

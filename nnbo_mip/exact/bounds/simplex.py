@@ -35,6 +35,12 @@ PRIMAL_TOLERANCE = 1e-9
 PIVOT_TOLERANCE = 1e-8
 RATIO_TOLERANCE = 1e-11
 
+MAX_STEPS = 2000
+"""Of one solve."""
+
+STEP_ENTRIES = 500_000_000
+"""Steps times entries of the dictionary that one solve may take: about half a second."""
+
 OPTIMAL = 0
 CUT_OFF = 1
 INFEASIBLE = 2
@@ -110,6 +116,15 @@ def _pivot(T, d, row, column):
     d[column] = 0.0
     for j in range(n):
         d[j] += factor * leaving[j]
+
+
+@compiled()
+def steps_of_a_solve(entries):
+    """Return how many steps a solve may take, so that the clock is looked at in time.
+
+    A solve that is cut short proves a weaker bound.
+    """
+    return max(20, min(MAX_STEPS, STEP_ENTRIES // (entries + 1)))
 
 
 @compiled()

@@ -61,6 +61,9 @@ SECONDS_PER_BOX, SECONDS_PER_PRODUCT, SECONDS_PER_FLOAT = 1e-5, 1.5e-10, 2.5e-8
 """Rough times of a box, of a product within it, and of a value that is held for it. Work is
 counted in them: they need not be right, no clock is read."""
 
+SECONDS_PER_BATCH = 0.25
+"""Of this work at most, between two looks at the clock, unless a single box takes more."""
+
 OPEN_SHARE = 0.2
 """Rough share of the units whose sign is open over a box of a deep network."""
 
@@ -198,6 +201,7 @@ class RelaxedSearch:
         if len(frontier) and monitor.best_x is None:
             self.climb(monitor, self.options.seed)
         before, stopped = self.boxes, False
+        batch = max(1, min(self.batch, int(SECONDS_PER_BATCH / self.seconds_per_box)))
         while len(frontier):
             self._settle(frontier.discard(monitor.cutoff))
             if not len(frontier):
@@ -206,7 +210,7 @@ class RelaxedSearch:
             left = before + count - self.boxes
             if stopped or left <= 0 or monitor.is_hopeless:
                 break
-            popped = frontier.pop(min(self.batch, left), depth_first=len(frontier) > self.max_open)
+            popped = frontier.pop(min(batch, left), depth_first=len(frontier) > self.max_open)
             frontier.push(*self._expand(*popped))
             monitor.spend(len(popped[2]) * self.seconds_per_box, self.bound)
             if monitor.wants_report():

@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.budget import GRACE
 from nnbo_mip.exact.bounds.program import Program, seconds_per_node
 from nnbo_mip.exact.branching.ascent_nodes import (
     CHUNK,
@@ -51,6 +52,9 @@ LARGEST_WEIGHT = 1e6
 
 WORK_PER_BATCH = 1_000_000_000
 """Floating-point operations of the ascent between two looks at the clock."""
+
+OPERATIONS_IN_FLOAT32 = 4e9
+"""Of a second of the ascent, roughly, to see whether there is time for a batch."""
 
 LARGEST_HEAP_BYTES = 512 * 2**20
 
@@ -101,6 +105,8 @@ class AscentSearch:
         Nodes bounded, and dual simplex steps.
     settled : float
         Largest proven bound of the nodes that need no further search.
+    hurried : bool
+        Whether it ended as the time that was left was too short for another batch.
     excluded : list of AscentNodes
         Nodes whose relaxed point lies in an exclusion and scores above the cut-off: phases do not
         help there, so they are left to a search that cuts nodes at exclusions.
@@ -128,6 +134,9 @@ class AscentSearch:
         work = options.steps * (d + k) * (k + 1) * 2
         self._batch = int(min(options.batch, max(CHUNK, WORK_PER_BATCH // work)))
         self._most = LARGEST_HEAP_BYTES // (13 * k + 16)
+        operations = 2 * self._batch * work * (options.steps + options.more_steps) / options.steps
+        self._seconds_per_batch = operations / OPERATIONS_IN_FLOAT32
+        self.hurried = False
         self._first_excess = np.inf
         self._seconds_per_node = seconds_per_node(problem, ascends=True)
 
@@ -169,7 +178,9 @@ class AscentSearch:
         return left.phases, left.bounds
 
     def _stopped(self, node_limit: int) -> bool:
-        return self.nodes >= node_limit or self.monitor.should_stop()
+        seconds, monitor = self._seconds_per_batch, self.monitor
+        self.hurried |= seconds > GRACE and seconds > monitor.remaining() + GRACE
+        return self.hurried or self.nodes >= node_limit or monitor.should_stop()
 
     def _children(self, parents: AscentNodes) -> AscentNodes:
         """Return both children of every node; they start at their parent's bound."""

@@ -18,13 +18,12 @@ from nnbo_mip.exact.bounds.simplex import (
     read_multipliers,
     reset,
     safe_bound,
+    steps_of_a_solve,
 )
 from nnbo_mip.exact.branching.phase_choice import choose_children, read_places
 
 ROW_TOLERANCE = 1e-8
 """Scaled amount by which a rounded point may break a row and still be worth repairing."""
-
-MAX_STEPS = 2000
 
 DONE = 0
 NODE_LIMIT = 1
@@ -166,8 +165,9 @@ def _solve(data, errors, low, high, dictionary, objective, level, floor, mu, e):
     T, d, v, basic, nonbasic, at_upper = dictionary
     n = len(d)
     margin = 1e-10 * (1.0 + abs(level))
+    most = steps_of_a_solve(T.size)
     status, objective, steps, row, sign = dual_simplex(
-        T, d, v, basic, nonbasic, at_upper, low, high, objective, level - margin, MAX_STEPS
+        T, d, v, basic, nonbasic, at_upper, low, high, objective, level - margin, most
     )
     read_multipliers(d, nonbasic, n, mu)
     if status == INFEASIBLE:

@@ -28,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.budget import GIB, GRACE, current_budget
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.exact.bounds.flat import (
     Bounds,
@@ -38,6 +39,7 @@ from nnbo_mip.exact.bounds.flat import (
 )
 from nnbo_mip.exact.bounds.lp_bounds import tighten_above, tighten_layers
 from nnbo_mip.exact.bounds.program import Program, build_program, seconds_per_node
+from nnbo_mip.exact.bounds.relaxation import Relaxer
 from nnbo_mip.exact.branching.phase_ascent import LARGEST_WEIGHT, AscentOptions, AscentSearch
 from nnbo_mip.exact.branching.phase_exclusions import UnitExclusions
 from nnbo_mip.exact.search.monitor import Monitor
@@ -52,6 +54,19 @@ from nnbo_mip.space.domain import Domain
 ENGINE = "phases"
 LARGEST_GRID = 100_000
 LARGEST_STACK_BYTES = 512 * 2**20
+
+SECONDS_PER_ENTRY, LARGEST_PIVOTED = 6e-7, 2_500_000
+"""Rough time of a node with three solves of 200 steps, for each entry of the dictionary; of larger
+ones solves are cut short. Nothing is begun for which there is no time."""
+
+RELUS_OF_FEW_STEPS = 250
+"""Beyond which the steps of a solve count, too, as they grow with the ReLUs."""
+
+RELUS_OF_FULL_SOLVES = 700
+"""Up to which a linear program is hardly ever cut short (`simplex.STEP_ENTRIES`)."""
+
+STACK_SHARE = 0.5
+"""Of the memory that is left, for the dictionaries of a depth-first search."""
 
 WORK_PER_CALL = 100_000_000
 """Nodes times entries of the dictionary that one compiled call may take: about a second."""
@@ -202,6 +217,8 @@ class _PhaseSearch:
         if feasible:
             if monitor.best_x is None:
                 climb(self.problem, monitor, seed=self.options.seed)
+            if self.problem.network.n_relus > RELUS_OF_FULL_SOLVES:
+                self._relax_once(lower, upper)
             self.search_box(lower, upper)
         return monitor.result(
             Proof(ENGINE),
@@ -210,6 +227,13 @@ class _PhaseSearch:
             counters={"nodes": self.nodes, "simplex_steps": self.steps},
             stopped=self.stopped,
         )
+
+    def _relax_once(self, lower: FloatArray, upper: FloatArray) -> None:
+        """Bound the box without a program, as solves of many ReLUs are cut short."""
+        relaxer = Relaxer(self.problem.network, self.problem.rounding)
+        planes = relaxer.bound(lower[:, None], upper[:, None], self.monitor.cutoff, 0)
+        bound = max(float(planes.bound[0]), self.monitor.best_value)
+        self.monitor.tighten(bound, "rigorous", Proof("relaxation"))
 
     def search_box(self, lower: FloatArray, upper: FloatArray) -> None:
         flat, bounds = undecided_system(self.problem, lower, upper)
@@ -273,6 +297,7 @@ class _PhaseSearch:
         self.nodes += search.nodes
         self.steps += search.steps
         self.settled = max(self.settled, search.settled)
+        self.stopped |= search.hurried
 
     def _out_of_budget(self) -> bool:
         self.stopped = self.stopped or self.monitor.is_hurried()
@@ -293,8 +318,9 @@ class _PhaseSearch:
         # No admissible point scores below the negated magnitude.
         floor = -1.01 * self.problem.rounding.magnitude - self.problem.rounding.output
         most = min(self.options.nodes_per_call, _nodes_of_a_call(program))
-        spent = 0
+        spent, seconds = 0, SECONDS_PER_ENTRY * min(program.A.size, LARGEST_PIVOTED)
         while len(queue):
+            self.stopped |= seconds > GRACE and seconds > monitor.remaining() + GRACE
             if spent >= node_limit or self._out_of_budget():
                 break
             low, high, bound = queue.pop()
@@ -377,13 +403,18 @@ def _worth_a_stop(monitor: Monitor) -> float:
 
 def _nodes_of_a_call(program: Program) -> int:
     """Return how many nodes to explore between two looks at the clock, by their size."""
-    return int(max(10, WORK_PER_CALL // (program.A.size + 1)))
+    steps = max(1.0, (program.n_relus / RELUS_OF_FEW_STEPS) ** 2)
+    return int(max(1, WORK_PER_CALL // (steps * program.A.size + 1)))
 
 
 def _stack_size(program: Program) -> int:
     """Return how many dictionaries the depth-first search may keep."""
     m, n = program.A.shape
-    size = max(1, LARGEST_STACK_BYTES // (8 * (m * n + 4 * (m + n)) + 1))
+    budget = current_budget()
+    memory = float(LARGEST_STACK_BYTES)
+    if budget is not None:
+        memory = min(memory, STACK_SHARE * max(0.0, budget.memory_limit * GIB - budget.used))
+    size = max(1, memory // (8 * (m * n + 4 * (m + n)) + 1))
     return int(min(size, program.n_relus + 64))
 
 

@@ -16,6 +16,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
+from nnbo_mip.core.budget import reserve
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.bounds.compiled_relaxation import load_kernel
 from nnbo_mip.exact.bounds.kernel_units import KernelUnits
@@ -55,6 +56,10 @@ from nnbo_mip.scores.posteriors.tanh import TanhMembers, TanhPosterior
 from nnbo_mip.scores.storage import network_of
 from nnbo_mip.space.domain import Domain
 
+ARRAYS_OF_PROCESS, PRODUCTS_OF_PROCESS, ARRAYS_OF_TANH = 12, 14, 5
+"""What bounds of a belief hold and do: arrays (n, n) and operations in n^3 of a process, and arrays
+like the outer weights of tanh units."""
+
 
 class HeadRelaxer(BoxRelaxer, Protocol):
     """Bounds a head over boxes."""
@@ -78,13 +83,28 @@ def _of_network(posterior: CompiledPosterior, domain: Domain) -> tuple[Rows, Spr
 
 @moments_over.register
 def _of_tanh(posterior: TanhPosterior, domain: Domain) -> tuple[Rows, SpreadRelaxer]:
+    _reserve_tanh(posterior)
     return UnitRows.of_tanh(TanhUnits(posterior, domain), posterior), spread_relaxer(posterior)
 
 
 @moments_over.register
 def _of_process(posterior: ProcessPosterior, domain: Domain) -> tuple[Rows, SpreadRelaxer]:
+    n = len(posterior.points)
+    reserve(
+        f"bounds of a Gaussian process of {n} points",
+        n_bytes=8.0 * ARRAYS_OF_PROCESS * n**2,
+        operations=PRODUCTS_OF_PROCESS * float(n) ** 3,
+    )
     part = PosteriorPart(posterior, KernelUnits(posterior, domain))
     return part.rows, part
+
+
+def _reserve_tanh(posterior: TanhPosterior) -> None:
+    count, units = posterior.outer.shape
+    reserve(
+        f"bounds of {count} outputs of {units} tanh units",
+        n_bytes=8.0 * ARRAYS_OF_TANH * count * units,
+    )
 
 
 @singledispatch
@@ -106,6 +126,7 @@ def _of_members(
 def _of_tanh_members(
     posterior: TanhMembers, domain: Domain, head: EmpiricalImprovement
 ) -> HeadRelaxer:
+    _reserve_tanh(posterior)
     rows = UnitRows.of_tanh(TanhUnits(posterior, domain), posterior)
     return (RisenRelaxer if head.kind == "ei" else CountRelaxer)(rows, head)
 
@@ -157,6 +178,8 @@ class Boxed:
             return _relaxer(head, posterior, domain)
         except UnsupportedError as error:
             return str(error)
+        except MemoryError:
+            return "bounds of this belief need more memory than there is."
 
 
 @singledispatch

@@ -60,6 +60,8 @@ EXHAUSTED = (
 
 HURRIED = "time was over before the gap was closed; give more, or a larger gap."
 
+FULL = "the memory limit was reached before the gap was closed; raise memory_limit."
+
 HOPELESS = (
     "the search ended early, as the course of the gap left no hope of closing it soon; the bound "
     "holds. A maximizer with more patience searches on."
@@ -248,7 +250,8 @@ class _Turns:
             self.messages.append(INTERRUPTED)
         else:
             unfinished = HOPELESS if monitor.is_hopeless or self.gave_up else EXHAUSTED
-            self.messages.append(HURRIED if stopped else unfinished)
+            hurried = FULL if monitor.is_full else HURRIED
+            self.messages.append(hurried if stopped else unfinished)
         proof = self.proven_by.proof if self.proven_by else monitor.bound_proof
         kind = monitor.bound_kind if math.isfinite(monitor.bound) else "none"
         result = monitor.result(

@@ -10,7 +10,9 @@ from contextlib import contextmanager
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.budget import current_budget
 from nnbo_mip.core.control import Progress, ProgressCallback, now
+from nnbo_mip.core.errors import LimitError
 from nnbo_mip.core.terms import Kind, Status
 from nnbo_mip.exact.search.course import Course
 from nnbo_mip.exact.search.problem import OptimizationProblem
@@ -18,6 +20,9 @@ from nnbo_mip.exact.search.result import Proof, SearchResult
 
 REPORT_INTERVAL = 0.2
 """Seconds between two calls of the progress callback."""
+
+MEMORY_INTERVAL = 0.05
+"""Seconds between two looks at the memory."""
 
 COMPILING = "compiling kernels, once a machine (a second Ctrl-C ends it)"
 """Said while numba compiles, which takes some ten seconds."""
@@ -70,6 +75,10 @@ class Monitor:
         self._deadline = self._started + time_limit
         self._last_report = -math.inf
         self._interrupted = threading.Event()
+        self._budget = current_budget()
+        self._last_memory = -math.inf
+        self.is_full = False
+        self.limits: dict[str, None] = {}  # sentences of what was not begun, each once
 
     # -- incumbent --------------------------------------------------------------------
 
@@ -177,12 +186,27 @@ class Monitor:
         return self.threshold is not None and self.best_value > self.threshold
 
     def is_hurried(self) -> bool:
-        """Whether time is up, the threshold exceeded, or somebody asked to stop."""
-        return self.interrupted or self.exceeded or now() >= self._deadline
+        """Whether time or memory is up, the threshold exceeded, or somebody asked to stop."""
+        moment = now()
+        if self._budget is not None and moment - self._last_memory >= MEMORY_INTERVAL:
+            self._last_memory = moment
+            self.is_full = self.is_full or self._budget.is_full
+        return self.is_full or self.interrupted or self.exceeded or moment >= self._deadline
 
     def should_stop(self) -> bool:
         """Whether time is up, somebody asked to stop, or there is no hope."""
         return self.is_hopeless or self.is_hurried()
+
+    @contextmanager
+    def within_limits(self) -> Iterator[None]:
+        """Do what may need more memory or time than there is; keep what is said then."""
+        try:
+            yield
+        except LimitError as error:
+            self.limits[str(error)] = None
+        except MemoryError:
+            self.is_full = True
+            self.limits["the memory of this machine was used up."] = None
 
     @contextmanager
     def shortened(self, share: float) -> Iterator[None]:
@@ -210,6 +234,8 @@ class Monitor:
             spent = now() - began
             self._started += spent
             self._deadline += spent
+            if self._budget is not None:
+                self._budget.deadline += spent
 
     # -- reporting --------------------------------------------------------------------
 
@@ -306,8 +332,17 @@ class Monitor:
             proof=proof,
             counters={**counters, "evaluations": self.evaluations},
             time_limited=stopped and not self.exceeded,
-            message=message,
+            message=" ".join([message, *self._unsaid(message)]).strip(),
         )
+
+    def _unsaid(self, message: str) -> list[str]:
+        """Return what was not begun for want of memory or time, and is not in a message yet."""
+        return [sentence for sentence in self.limits if sentence not in message]
+
+    def bounded(self) -> SearchResult:
+        """Return the best value and bound that anybody told of."""
+        assert self.bound_proof is not None
+        return self.result(self.bound_proof, self.bound, self.bound_kind, counters={}, stopped=True)
 
     def settled(self, result: SearchResult) -> SearchResult:
         """Return an engine's answer with the best value and bound that anybody told of."""

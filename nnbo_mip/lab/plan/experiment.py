@@ -44,6 +44,8 @@ CLOCKS = ("wall", "cpu")
 
 MAX_BYTES = 4 << 20
 
+MOST_UNITS = 100_000
+
 
 def read_experiment(path: Path) -> Plan:
     """Return the plan of a file; see the module."""
@@ -82,6 +84,12 @@ def planned(text: str, file: str, name: str) -> Plan:
     if "regret" in metrics:
         check_optima(root, tasks)
     methods = methods_of(root)
+    if len(instances) * len(tasks) * len(methods) > MOST_UNITS:
+        raise InputError(
+            f"{root.where()}: an experiment must have at most {MOST_UNITS} runs; got "
+            f"{len(instances)} instances of {len(methods)} methods on {len(tasks)} problems; "
+            "split it."
+        )
     contents = {
         (task.label, method.label): _content(root, task, method)
         for task in tasks
@@ -172,7 +180,7 @@ def _instances(root: Section) -> tuple[int, ...]:
     """Return seeds: the first n, or those that are listed."""
     given = root.get("instances")
     if not isinstance(given, list):
-        return tuple(range(root.count("instances", 1)))
+        return tuple(range(root.count("instances", 1, most=MOST_UNITS)))
     whole = all(isinstance(one, int) and not isinstance(one, bool) and one >= 0 for one in given)
     if not given or not whole or len(set(given)) != len(given):
         raise root.refuse(

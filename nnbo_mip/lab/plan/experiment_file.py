@@ -11,13 +11,13 @@ nnbo_mip.core.errors.InputError: first.toml, line 2: the keys here are steps, pr
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
-from nnbo_mip.core.checks import check_count, check_flag, nearest
+from nnbo_mip.core.checks import MAX_SEED, check_count, check_flag, nearest
 from nnbo_mip.core.errors import FileFormatError, InputError, NnboError
+from nnbo_mip.core.toml import parsed_toml
 from nnbo_mip.lab.plan.toml_lines import Path, TomlLines
 
 
@@ -46,8 +46,8 @@ class Section:
     def of_text(cls, text: str, file: str) -> Self:
         """Parse the text of a whole file."""
         try:
-            content = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
+            content = parsed_toml(text)
+        except ValueError as error:
             raise FileFormatError(
                 f"{file} must be valid TOML; it is not: {error}; mend that line."
             ) from error
@@ -111,12 +111,14 @@ class Section:
             raise self.refuse(key, "a text", f'write {key} = "…".')
         return value
 
-    def count(self, key: str, default: int | None = None, least: int = 1) -> int:
+    def count(
+        self, key: str, default: int | None = None, least: int = 1, most: int = MAX_SEED
+    ) -> int:
         """Return a whole number; without a default it must be there."""
         if key not in self.content and default is None:
             raise self.refuse(key, f"a whole number from {least}", f"write {key} = 20, say.")
         with self.located(key):
-            return check_count(key, self.content.get(key, default), least)
+            return check_count(key, self.content.get(key, default), least, most)
 
     def flag(self, key: str, default: bool) -> bool:
         """Return true or false."""

@@ -8,6 +8,7 @@ with ``entry`` or ``peer`` is of a method that is not ours (`nnbo_mip.lab.plan.o
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -23,6 +24,8 @@ from nnbo_mip.loop.settings.settings import DOORS, Settings
 from nnbo_mip.loop.step.rehearsal import rehearse
 from nnbo_mip.loop.stopping.rule import NoStop
 from nnbo_mip.problems.problem import Direction, Problem
+
+MOST_METHODS = 500
 
 NUMBERS = ("gap", "time_limit", "most_fitted")
 
@@ -145,6 +148,12 @@ def _product(section: Section, shared: Mapping[str, Any]) -> list[Ours]:
         if key not in lists and not (key == "scaling" and "budget" in lists)
     }
     lists = {**{key: lists[key] for key in AXES if key in lists}, **rest, **lists}
+    count = math.prod(len(values) for values in lists.values())
+    if count > MOST_METHODS:
+        raise InputError(
+            f"{section.where()}: a table of methods stands for at most {MOST_METHODS} of them; got "
+            f"{count} combinations; split it."
+        )
     return [
         Ours(label, dict(zip(lists, values, strict=True)), section)
         for values in itertools.product(*lists.values())

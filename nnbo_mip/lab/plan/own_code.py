@@ -6,13 +6,13 @@ the experiment, which may be somebody else's: nothing of it is run before the us
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.core.files import read_limited
+from nnbo_mip.core.toml import parsed_toml
 from nnbo_mip.lab.plan.environment import files_of
 
 MAX_BYTES = 4 << 20
@@ -29,8 +29,8 @@ def own_code(path: Path) -> list[Path]:
         Of the experiment's file.
     """
     try:
-        tree = tomllib.loads(read_limited(path, MAX_BYTES, "the experiment", "split it").decode())
-    except (ValueError, RecursionError):
+        tree = parsed_toml(read_limited(path, MAX_BYTES, "the experiment", "split it").decode())
+    except ValueError:
         return []
     here = Path.cwd().resolve()
     files: dict[Path, None] = {}

@@ -11,6 +11,7 @@ from nnbo_mip.core.errors import InputError
 from nnbo_mip.lab.plan.experiment_file import Section
 from nnbo_mip.lab.plan.method import text_of
 from nnbo_mip.lab.plan.starts import PLACEHOLDER, design_for, problem_of, shared_starts
+from nnbo_mip.lab.plan.unit import MOST_EVALUATIONS
 from nnbo_mip.loop.designs.designs import design_of
 from nnbo_mip.loop.designs.designs import registry as designs
 from nnbo_mip.loop.record.serialization import described
@@ -107,13 +108,13 @@ def _task(root: Section, place: int, entry: Any, instance: int) -> Task:
     with said["starts"].located("starts"):
         starts, n_starts = _starts(said["starts"].get("starts"), problem, instance)
     return Task(
-        label=own.get("label", text_of(spec)),
+        label=mine.text("label", text_of(spec)),
         spec=spec,
         problem=problem,
         scaled=scaled,
         starts=starts,
         n_starts=n_starts,
-        steps=said["steps"].count("steps"),
+        steps=said["steps"].count("steps", most=MOST_EVALUATIONS),
         told=told,
     )
 

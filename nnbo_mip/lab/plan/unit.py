@@ -14,6 +14,9 @@ FORMAT = 1
 
 DIGEST_LENGTH = 24
 
+MOST_EVALUATIONS = 1_000_000
+"""Of a run, starts and steps each."""
+
 LATER = ("reports", "told", "clock")
 """Left out where they say nothing, so that units that were planned before keep their keys."""
 

@@ -215,7 +215,7 @@ def _problem(results: Results, problem: str) -> ProblemFindings:
         problem,
         REGRET if known else DISTANCE,
         int(rows["dimension"][0]),
-        int(rows["starts"][0]),
+        int(rows["starts"].min()),
         tuple(samples),
     )
 

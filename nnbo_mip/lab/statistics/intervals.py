@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from scipy import stats
@@ -32,6 +32,9 @@ SEED = 20_000
 
 CURVE_RESAMPLES = 2000
 """For every point of a curve."""
+
+BLOCK = 4096
+"""Columns that are resampled together, so that a long curve needs no more memory."""
 
 Statistic = Callable[..., FloatArray]
 """`np.mean` or `np.median`."""
@@ -141,6 +144,10 @@ def mean_band(values: FloatArray, resamples: int = CURVE_RESAMPLES) -> Band:
 
     A resample is a row of counts, so that all resampled means are one product of matrices.
     """
+    return _by_blocks(partial(_mean_band, resamples=resamples), values)
+
+
+def _mean_band(values: FloatArray, resamples: int) -> Band:
     n = len(values)
     if n < 2:
         return _alone(values)
@@ -154,6 +161,10 @@ def median_band(values: FloatArray, resamples: int = CURVE_RESAMPLES) -> Band:
     A resampled median depends on the ranks of two middle values alone; ranks are resampled once
     for all columns, and each pair of ranks is looked up once, with how often it was drawn.
     """
+    return _by_blocks(partial(_median_band, resamples=resamples), values)
+
+
+def _median_band(values: FloatArray, resamples: int) -> Band:
     n = len(values)
     if n < 2:
         return _alone(values)
@@ -164,6 +175,18 @@ def median_band(values: FloatArray, resamples: int = CURVE_RESAMPLES) -> Band:
     whole = np.median(values, axis=0)
     low, high = (np.where(np.isnan(whole), np.nan, _quantile(drawn, counts, p)) for p in TAILS)
     return Band(whole, low, high)
+
+
+def _by_blocks(band: Callable[[FloatArray], Band], values: FloatArray) -> Band:
+    """Return the band of values (n, m), made of `BLOCK` columns at a time."""
+    starts = range(0, max(values.shape[1], 1), BLOCK)
+    parts = [band(values[:, start : start + BLOCK]) for start in starts]
+    if len(parts) == 1:
+        return parts[0]
+    value, low, high = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "low", "high")
+    )
+    return Band(value, low, high)
 
 
 def _quantile(values: FloatArray, counts: IntArray, part: float) -> FloatArray:

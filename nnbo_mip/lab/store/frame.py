@@ -123,5 +123,6 @@ def column_of(values: Sequence[Any], kind: type) -> Column:
     if kind is not str:
         return np.array(values, dtype=DTYPES[kind])
     column = np.empty(len(values), dtype=np.object_)
-    column[:] = [sys.intern(value) for value in values]  # a million equal texts are one
+    # A million equal texts are one; NumPy would find none that ends with NUL, as it drops them.
+    column[:] = [sys.intern(value.rstrip("\0")) for value in values]
     return column

@@ -17,6 +17,7 @@ from nnbo_mip.core.arrays import FloatArray, IntArray
 from nnbo_mip.core.checks import check_choice, nearest
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.lab.plan.metrics import METRICS
+from nnbo_mip.lab.plan.unit import MOST_EVALUATIONS
 from nnbo_mip.lab.store.columns import ATTEMPTS, OBSERVATIONS, PLAN, STEPS, UNITS, types_of
 from nnbo_mip.lab.store.curves import Curves, best_so_far
 from nnbo_mip.lab.store.database import as_written, damaged, reading
@@ -27,6 +28,9 @@ RUN_LENGTHS: Mapping[str, type] = {"unit": int, "rows": int}
 
 LAST_MOMENT = 2.5e11
 """Seconds since 1970; before the year 9900."""
+
+FREELY_CLAIMED, LEAST_SHARE = 1 << 16, 1000
+"""Runs may end early: what they hold is at most so many times, and so much, less than planned."""
 
 BATCH = 50_000
 """Rows that are in memory as Python's objects at once."""
@@ -111,8 +115,11 @@ class Results:
             "FROM plan p JOIN units u ON u.id = p.unit WHERE p.experiment = ? ORDER BY p.position",
             {"unit": int, **plan, **units, "attempts": int},
         )
-        if ((found["dimension"] < 1) | (found["starts"] < 0) | (found["steps"] < 0)).any():
-            raise damaged(self.path, "a unit has no inputs, or a negative length")
+        lengths = np.stack([found["starts"], found["steps"]])
+        if ((lengths < 0) | (lengths > MOST_EVALUATIONS)).any() or (lengths.max(0) < 1).any():
+            raise damaged(self.path, f"a unit has a length that is not 1 to {MOST_EVALUATIONS}")
+        if (found["dimension"] < 1).any():
+            raise damaged(self.path, "a unit has no inputs")
         return found
 
     @cached_property
@@ -180,8 +187,11 @@ class Results:
         rows = rows.where(np.argsort(rows["instance"], kind="stable"))
         finished = rows.where(rows["status"] == "finished")
         starts, length = int(rows["starts"][0]), int(rows["starts"][0] + rows["steps"][0])
-        values = np.full((len(finished), length), np.nan)
         begins, ends = self._bounds(finished["unit"])
+        claimed, present = len(finished) * length, int((ends - begins).sum())
+        if claimed > FREELY_CLAIMED + LEAST_SHARE * present:
+            raise damaged(self.path, f"units of {claimed} observations hold {present}")
+        values = np.full((len(finished), length), np.nan)
         column = self.observations[metric]
         for row, (begin, end) in enumerate(zip(begins, ends, strict=True)):
             if end - begin > length:
@@ -213,7 +223,7 @@ class Results:
 
     def environment(self, environment: float) -> dict[str, Any]:
         """Return the machine and the versions that the column ``environment`` stands for."""
-        return self._json("SELECT content FROM environments WHERE id = ?", int(environment))
+        return self._json("SELECT content FROM environments WHERE id = ?", environment)
 
     # -- reading ------------------------------------------------------------------------
 
@@ -253,9 +263,9 @@ class Results:
             connection.executemany("INSERT INTO finished VALUES (?)", rows)
             yield connection
 
-    def _json(self, query: str, key: int) -> dict[str, Any]:
-        with reading(self.path) as connection:
-            row = connection.execute(query, (key,)).fetchone()
+    def _json(self, query: str, key: float) -> dict[str, Any]:
+        with reading(self.path) as connection, as_written(self.path):
+            row = connection.execute(query, (int(key),)).fetchone()
         if row is None:
             raise InputError(
                 f"the store {str(self.path)!r} has no entry {key}; see the frame units."

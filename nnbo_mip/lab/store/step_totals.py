@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from nnbo_mip.lab.store.database import reading
+from nnbo_mip.lab.store.database import as_written, reading
 from nnbo_mip.lab.store.frame import Frame
 from nnbo_mip.lab.store.results import Results
 
@@ -47,7 +47,8 @@ def step_totals(results: Results) -> Frame:
             "GROUP BY p.method ORDER BY min(p.position)",
             (results.experiment.id,),
         ).fetchall()
-    return Frame.of_rows(rows, TOTALS)
+    with as_written(results.path):
+        return Frame.of_rows(rows, TOTALS)
 
 
 def sampled_gaps(results: Results, problem: str, method: str, most: int) -> Frame:
@@ -63,7 +64,8 @@ def sampled_gaps(results: Results, problem: str, method: str, most: int) -> Fram
             f"t.unit, t.number) AS place {chosen}{finite}) WHERE place % ? = 0",
             (*key, every),
         ).fetchall()
-    return Frame.of_rows(rows, GAPS)
+    with as_written(results.path):
+        return Frame.of_rows(rows, GAPS)
 
 
 def mean_doublings(results: Results, problem: str) -> Frame:
@@ -74,4 +76,5 @@ def mean_doublings(results: Results, problem: str) -> Frame:
             "GROUP BY p.method, t.number ORDER BY min(p.position), t.number",
             (results.experiment.id, problem),
         ).fetchall()
-    return Frame.of_rows(rows, DOUBLINGS)
+    with as_written(results.path):
+        return Frame.of_rows(rows, DOUBLINGS)

@@ -19,10 +19,8 @@ from nnbo_mip.core.arrays import BoolArray, FloatArray
 from nnbo_mip.core.checks import as_points, check_count
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.loop.designs.designs import Design
-from nnbo_mip.loop.designs.points import admissible_points, cube_of, distinct
+from nnbo_mip.loop.designs.points import MOST_POINTS, admissible_points, cube_of, distinct
 from nnbo_mip.space.embedded.embedded_space import SearchSpace
-
-MOST_POINTS = 100_000
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.arrays import BoolArray, FloatArray
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.maximizers.heuristics.unit_cube import UnitCube
 from nnbo_mip.space.domain import Domain
@@ -19,6 +19,12 @@ from nnbo_mip.space.grid import Grid
 
 SAME = 1e-7
 """Points that differ by less in every coordinate count as one."""
+
+MOST_POINTS = 100_000
+"""Of a design."""
+
+MOST_NUMBERS = 1 << 24
+"""Coordinates of all points of a design together."""
 
 ROUNDS = 8
 """Draws for points that repeat none, before what is left of the domain is looked for."""
@@ -88,12 +94,31 @@ def completed(
 def distinct(points: FloatArray, known: FloatArray) -> FloatArray:
     """Return the points (m, d) that repeat neither a known nor an earlier one."""
     others = np.concatenate([known, points])
-    fresh = np.zeros(len(others), dtype=np.bool_)
-    fresh[: len(known)] = True
-    for place, point in enumerate(points, start=len(known)):
+    fresh = np.ones(len(others), dtype=np.bool_)
+    for place in np.flatnonzero(_has_neighbour(others)[len(known) :]) + len(known):
+        point = others[place]
         earlier = others[:place][fresh[:place]]
         fresh[place] = not (np.abs(earlier - point) < SAME).all(axis=1).any()
     return np.asarray(points[fresh[len(known) :]])
+
+
+def _has_neighbour(points: FloatArray) -> BoolArray:
+    """Return which points (n,) may be the same as another one.
+
+    Along a random direction they lie close together then; so few pairs are ever compared.
+    """
+    n, d = points.shape
+    if not n or not d:
+        return np.ones(n, dtype=np.bool_)
+    direction: FloatArray = np.random.default_rng(0).uniform(1.0, 2.0, (d,))
+    along: FloatArray = points @ direction
+    total = float(np.sum(direction))
+    reach = SAME * total + 1e-12 * np.abs(points).max(initial=1.0) * total
+    order = np.argsort(along)
+    close = np.diff(along[order]) <= reach
+    found = np.zeros(n, dtype=np.bool_)
+    found[order] = np.append(close, False) | np.insert(close, 0, False)
+    return found
 
 
 def _logarithmic_grids(domain: Domain) -> Iterator[tuple[int, Grid]]:

@@ -24,14 +24,25 @@ import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.checks import as_points, check_count
+from nnbo_mip.core.errors import InputError
 from nnbo_mip.loop.designs.designs import Design
-from nnbo_mip.loop.designs.points import admissible_points, completed, cube_of, uniform_points
+from nnbo_mip.loop.designs.points import (
+    MOST_NUMBERS,
+    MOST_POINTS,
+    admissible_points,
+    completed,
+    cube_of,
+    uniform_points,
+)
 from nnbo_mip.maximizers.heuristics.unit_cube import UnitCube
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.space.embedded.embedded_space import SearchSpace
 
 FEWEST, MOST = 5, 10
 """Unless said otherwise a design has 3 + d points, within these; a category is one dimension."""
+
+MOST_COMPARED = 1 << 30
+"""Coordinates that a maximin design compares, some seconds of work."""
 
 DRAWS_PER_POINT = 64
 """Points of the box that are drawn at most for one that rows admit."""
@@ -52,7 +63,7 @@ class SpreadDesign(Design):
     def __post_init__(self) -> None:
         """Refuse options that are none."""
         if self.n is not None:
-            check_count("n", self.n, least=0)
+            check_count("n", self.n, least=0, most=MOST_POINTS)
 
     def points(
         self, space: SearchSpace, seed: int = 0, known: npt.ArrayLike | None = None
@@ -61,6 +72,11 @@ class SpreadDesign(Design):
         domain = space.model()
         before = as_points(() if known is None else known, domain.dimension)
         n = default_size(domain) if self.n is None else self.n
+        if n * domain.dimension > MOST_NUMBERS:
+            raise InputError(
+                f"a design must have at most {MOST_NUMBERS} numbers; got {n} points of "
+                f"{domain.dimension} coordinates; lower n."
+            )
         rng = np.random.default_rng(seed)
         cube = cube_of(domain)
         drawn = np.empty((0, domain.dimension))
@@ -185,12 +201,18 @@ class Maximin(SpreadDesign):
     def __post_init__(self) -> None:
         """Refuse options that are none."""
         super().__post_init__()
-        check_count("candidates", self.candidates)
+        check_count("candidates", self.candidates, most=MOST_POINTS)
 
     def _draw(
         self, domain: Domain, cube: UnitCube, n: int, known: FloatArray, rng: np.random.Generator
     ) -> FloatArray:
-        pool = uniform_points(domain, max(self.candidates, 10 * n), rng)
+        size = max(self.candidates, 10 * n)
+        if size * n * domain.dimension > MOST_COMPARED:
+            raise InputError(
+                f"maximin must compare at most {MOST_COMPARED} coordinates; got {n} points of "
+                f"{domain.dimension} among {size}; lower n, or choose sobol."
+            )
+        pool = uniform_points(domain, size, rng)
         distance = np.full(len(pool), np.inf)
         for point in known:
             distance = np.minimum(distance, np.linalg.norm(pool - point, axis=1))

@@ -23,6 +23,12 @@ from nnbo_mip.surrogates.base.families import registry as surrogates
 
 POINTS = 8
 
+SIZES = ("n_hidden", "n_members", "n_trees", "passes")
+"""By which a belief grows; which maximizers can serve it does not depend on them."""
+
+SMALL = 200
+"""Of these at most are made to try a maximizer on."""
+
 
 def rehearse(settings: Settings) -> None:
     """Refuse settings that cannot serve all steps with a model, those of a batch included."""
@@ -88,7 +94,11 @@ def _cast(settings: Settings, chosen: Acquisition) -> tuple[Surrogate, Acquisiti
 
 
 def _briefly(settings: Settings) -> Surrogate:
-    """Return the surrogate of a run, trained as briefly as it can be."""
+    """Return the surrogate of a run, trained as briefly as it can be, and small."""
     surrogate: Any = seeded(settings.surrogate, settings.seed)
-    brief: Surrogate = replace(surrogate, epochs=1) if hasattr(surrogate, "epochs") else surrogate
+    given = {name: getattr(surrogate, name, 0) for name in SIZES}
+    small = {name: SMALL for name, size in given.items() if isinstance(size, int) and size > SMALL}
+    if hasattr(surrogate, "epochs"):
+        small["epochs"] = 1
+    brief: Surrogate = replace(surrogate, **small) if small else surrogate
     return brief

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.budget import DEFAULT_MEMORY, budget_kept
 from nnbo_mip.core.control import ProgressCallback
 from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.exact.search.result import HasResult, SearchResult
@@ -77,6 +78,8 @@ class Request:
         Admissible points worth a try, such as the best observed ones.
     callback : callable, optional
         Receives a `Progress` a few times a second.
+    memory_limit : float
+        GiB that the search may take; a maximizer with a limit of its own keeps that.
     """
 
     gap: float = 1e-4
@@ -84,6 +87,7 @@ class Request:
     seed: int = 0
     starts: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     callback: ProgressCallback | None = None
+    memory_limit: float = DEFAULT_MEMORY
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,6 +183,9 @@ class Maximizer(abc.ABC):
     time_limit: float
     """Wall seconds."""
 
+    memory_limit: float = math.inf
+    """GiB of its own, instead of those of the request; infinity takes those."""
+
     def maximize(self, target: Target, request: Request) -> Proposal:
         """Return the best admissible point that was found, with what was proven of it.
 
@@ -187,10 +194,13 @@ class Maximizer(abc.ABC):
         target : Target
         request : Request
         """
-        reason = self.why_not(target)
-        if reason:
-            raise UnsupportedError(f"{self.name!r} must be able to do what is asked; {reason}")
-        return self._maximize(target, request)
+        seconds = min(self.time_limit, request.time_limit)
+        memory = self.memory_limit if math.isfinite(self.memory_limit) else request.memory_limit
+        with budget_kept(memory, seconds):
+            reason = self.why_not(target)
+            if reason:
+                raise UnsupportedError(f"{self.name!r} must be able to do what is asked; {reason}")
+            return self._maximize(target, request)
 
     def why_not(self, target: Target) -> str:
         """Return why this maximizer cannot serve a target, with the remedy; empty if it can."""

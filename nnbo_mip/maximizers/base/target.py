@@ -124,6 +124,8 @@ class Target:
             self.objective  # noqa: B018
         except UnsupportedError as error:
             return str(error)
+        except MemoryError:
+            return "the exact form of this belief needs more memory than there is."
         return ""
 
     @cached_property

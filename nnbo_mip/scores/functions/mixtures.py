@@ -20,7 +20,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.checks import check_choice, check_count, check_number
+from nnbo_mip.core.checks import check_choice, check_count, check_number, check_size
 from nnbo_mip.scores.base.abstract import MixtureHead, MomentHead, standardized
 from nnbo_mip.scores.base.normal import density
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement
@@ -97,7 +97,7 @@ class SampledImprovement(MixtureHead):
     def __post_init__(self) -> None:
         """Refuse numbers that are none."""
         check_number("threshold", self.threshold)
-        check_count("n_samples", self.n_samples)
+        check_size("n_samples", self.n_samples)
         check_count("seed", self.seed, least=0)
 
     def _draws(self) -> FloatArray:

@@ -25,7 +25,7 @@ from typing import ClassVar
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.checks import check_choice, check_count, check_flag, check_number
+from nnbo_mip.core.checks import check_choice, check_count, check_flag, check_number, check_size
 from nnbo_mip.surrogates.base.presets import preset
 from nnbo_mip.surrogates.bnn.data import NetworkData
 from nnbo_mip.surrogates.bnn.layout import Layout
@@ -104,7 +104,7 @@ class BnnHmc(SampledNetwork):
         for name in ("noise", "hyper_shape", "step"):
             check_number(name, getattr(self, name), above=0.0)
         for name in ("draws", "n_leapfrog"):
-            check_count(name, getattr(self, name))
+            check_size(name, getattr(self, name))
         check_count("burn_in", self.burn_in, least=0)
         for name in ("by_width", "learn_scales", "learn_noise", "freeze"):
             check_flag(name, getattr(self, name))

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.checks import check_count, check_number
+from nnbo_mip.core.checks import check_number, check_size
 from nnbo_mip.core.extras import Extra
 from nnbo_mip.surrogates.base.presets import preset
 from nnbo_mip.surrogates.bnn.data import NetworkData
@@ -56,7 +56,7 @@ class NutsNetwork(SampledNetwork):
         """Refuse options that are none."""
         super().__post_init__()
         for name in ("tune", "draws", "max_depth"):
-            check_count(name, getattr(self, name))
+            check_size(name, getattr(self, name))
 
     @abc.abstractmethod
     def posterior(self, data: NetworkData) -> NetworkPosterior:

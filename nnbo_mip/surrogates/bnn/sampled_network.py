@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.checks import check_choice, check_count, check_flag, check_widths
+from nnbo_mip.core.checks import check_choice, check_count, check_flag, check_size, check_widths
 from nnbo_mip.surrogates.base.abstract import Belief, Capability, Surrogate
 from nnbo_mip.surrogates.base.observations import check_y_range
 from nnbo_mip.surrogates.bnn.data import NetworkData
@@ -59,8 +59,8 @@ class SampledNetwork(Surrogate):
         """Refuse options that are none."""
         object.__setattr__(self, "hidden", check_widths("hidden", self.hidden))
         check_choice("activation", self.activation, NETWORK_ACTIVATIONS)
-        check_count("chains", self.chains)
-        check_count("kept", self.kept)
+        check_size("chains", self.chains)
+        check_size("kept", self.kept)
         check_flag("standardize", self.standardize)
         check_choice("spread", self.spread, SPREADS)
         check_flag("include_noise", self.include_noise)

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy.typing as npt
 
-from nnbo_mip.core.checks import check_count, check_flag, check_number
+from nnbo_mip.core.checks import check_flag, check_number, check_size
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.surrogates.base.abstract import Capability
 from nnbo_mip.surrogates.base.observations import Observations, Standardization
@@ -141,7 +141,7 @@ class DeepEnsemble(TrainedStack[EnsembleTraining]):
     def __post_init__(self) -> None:
         """Refuse options that are none."""
         super().__post_init__()
-        check_count("n_members", self.n_members)
+        check_size("n_members", self.n_members)
         for flag in ("noisy", "anchored", "include_noise"):
             check_flag(flag, getattr(self, flag))
         if self.include_noise and not self.noisy:

@@ -23,7 +23,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.checks import check_choice, check_count, check_number
+from nnbo_mip.core.checks import check_choice, check_count, check_number, check_size
 from nnbo_mip.surrogates.base.abstract import Belief, Capability, Surrogate
 from nnbo_mip.surrogates.base.observations import Observations, Standardization, check_y_range
 from nnbo_mip.surrogates.ensembles.members import SPREADS, MemberBelief, member_capabilities
@@ -71,8 +71,8 @@ class Elm(Surrogate):
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
-        check_count("n_members", self.n_members)
-        check_count("n_hidden", self.n_hidden)
+        check_size("n_members", self.n_members)
+        check_size("n_hidden", self.n_hidden)
         check_choice("activation", self.activation, ACTIVATIONS)
         check_number("weight_range", self.weight_range, above=0.0)
         check_number("rcond", self.rcond, least=0.0, below=1.0)

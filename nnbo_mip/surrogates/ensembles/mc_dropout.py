@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.checks import check_count, check_number
+from nnbo_mip.core.checks import check_number, check_size
 from nnbo_mip.surrogates.base.observations import Observations, Standardization
 from nnbo_mip.surrogates.ensembles.certifiable import StabilityPenalty, penalty_of, residual_scale
 from nnbo_mip.surrogates.ensembles.members import MemberBelief, member_capabilities
@@ -166,7 +166,7 @@ class McDropout(TrainedStack[DropoutTraining]):
     def __post_init__(self) -> None:
         """Refuse options that are none."""
         check_number("p", self.p, least=0.0, below=1.0)
-        check_count("passes", self.passes)
+        check_size("passes", self.passes)
         super().__post_init__()
 
     def count_parameters(self, n_inputs: int) -> int:

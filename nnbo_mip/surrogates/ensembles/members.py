@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.core.arrays import Array, FloatArray
+from nnbo_mip.core.budget import reserve
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.builder import GraphBuilder
@@ -188,13 +189,18 @@ class MemberBelief(Belief):
 
     def network(self) -> Network:
         """Return the network of ``mean``, ``member0…`` and, under mad, ``std``."""
+        count, width = self.stack.n_members, self.stack.weights[-1].shape[-1]
+        reserve(
+            f"the network of {count} members",
+            n_bytes=8.0 * (6.0 * count**2 + 4.0 * count**2 * width),
+            operations=4.0 * float(count) ** 3 * width,
+        )
         builder = GraphBuilder(self.n_inputs)
         members = [
             builder.select(output, [0])
             for output in self.stack.compile(builder, self.units.input_of(builder))
         ]
         together = builder.concatenate(members)
-        count = len(members)
         average = np.full((count, count), 1.0 / count)
         off = builder.affine(together, np.eye(count) - average)
         center = builder.affine(together, average)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from nnbo_mip.core.budget import reserve
 from nnbo_mip.scores.posteriors.tanh import TanhLayers
 from nnbo_mip.surrogates.base.observations import Standardization
 from nnbo_mip.surrogates.ensembles.stack import Stack
@@ -28,12 +29,11 @@ def tanh_layers(stack: Stack, units: Standardization, reach: float) -> TanhLayer
     if stack.masks is not None:
         last = last * stack.masks[0]
     blocks = max(len(inner), len(bias))
-    if blocks == 1:
-        rows = last
-    else:
-        rows = np.zeros((count, blocks * h))
-        for member in range(count):
-            rows[member, member * h : (member + 1) * h] = last[member]
+    reserve(
+        f"the spread of {count} members",
+        n_bytes=8.0 * (5.0 * count**2 + 2.0 * count * blocks * h),
+        operations=2.0 * count**2 * h,
+    )
     inner = np.broadcast_to(inner, (blocks, h, d)).reshape(blocks * h, d)
     bias = np.broadcast_to(bias, (blocks, h)).reshape(blocks * h)
     linked = np.zeros((count, d)) if stack.skip is None else stack.skip[:, 0]
@@ -43,7 +43,7 @@ def tanh_layers(stack: Stack, units: Standardization, reach: float) -> TanhLayer
     combined = units.y_scale * np.vstack([average[:1], moved])
     return (
         *units.first_layer(inner, bias),
-        combined @ rows,
+        (combined[:, :, None] * last).reshape(-1, count * h) if blocks > 1 else combined @ last,
         combined @ (linked / units.x_scale),
         units.y_center + combined @ shift,
     )

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.checks import check_count, check_number
+from nnbo_mip.core.checks import check_number, check_size
 from nnbo_mip.surrogates.ensembles.stack import Stack
 from nnbo_mip.surrogates.ensembles.torch_stack import UNIFORM_RANGE, TorchStack
 from nnbo_mip.surrogates.ensembles.training import Trainable
@@ -54,7 +54,7 @@ class NomuLoss:
         check_number("pi_sqr", self.pi_sqr, above=0.0)
         check_number("pi_exp", self.pi_exp, above=0.0)
         check_number("c_exp", self.c_exp, above=0.0)
-        check_count("n_augmented", self.n_augmented)
+        check_size("n_augmented", self.n_augmented)
 
     def __call__(
         self,

@@ -25,7 +25,14 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.checks import check_choice, check_count, check_flag, check_number, check_widths
+from nnbo_mip.core.checks import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_number,
+    check_size,
+    check_widths,
+)
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.surrogates.base.abstract import Belief, Capability, Surrogate
 from nnbo_mip.surrogates.base.observations import Observations
@@ -111,7 +118,7 @@ class Boggn(Surrogate):
         check_choice("weights", self.weights, ("all", "last"))
         check_choice("form", self.form, FORMS)
         check_choice("prediction", self.prediction, PREDICTIONS)
-        check_count("n_samples", self.n_samples)
+        check_size("n_samples", self.n_samples)
         check_flag("balanced", self.balanced)
         check_count("seed", self.seed, least=0)
         self._schedule()

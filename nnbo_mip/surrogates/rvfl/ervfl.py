@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.checks import check_choice, check_count
+from nnbo_mip.core.checks import check_choice, check_size
 from nnbo_mip.surrogates.base.abstract import Belief, Capability
 from nnbo_mip.surrogates.base.observations import Observations, Standardization
 from nnbo_mip.surrogates.ensembles.members import SPREADS, MemberBelief, member_capabilities
@@ -96,7 +96,7 @@ class Ervfl(RandomFeatureSurrogate):
     def __post_init__(self) -> None:
         """Refuse options that are none."""
         super().__post_init__()
-        check_count("n_members", self.n_members)
+        check_size("n_members", self.n_members)
         check_choice("anchors", self.anchors, ANCHORS)
         check_choice("spread", self.spread, SPREADS)
 

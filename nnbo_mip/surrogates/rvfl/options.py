@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nnbo_mip.core.checks import check_choice, check_count, check_flag, check_number
+from nnbo_mip.core.checks import check_choice, check_count, check_flag, check_number, check_size
 from nnbo_mip.surrogates.base.abstract import Surrogate
 from nnbo_mip.surrogates.base.observations import check_y_range
 from nnbo_mip.surrogates.ensembles.stack import ACTIVATIONS
@@ -29,7 +29,7 @@ class RandomFeatureSurrogate(Surrogate):
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
-        check_count("n_hidden", self.n_hidden)
+        check_size("n_hidden", self.n_hidden)
         check_choice("activation", self.activation, ACTIVATIONS)
         check_flag("direct_link", self.direct_link)
         check_alpha(self.alpha)

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.checks import check_choice, check_count, check_flag, check_number
+from nnbo_mip.core.checks import check_choice, check_count, check_flag, check_number, check_size
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.network.graph.tree_arrays import TreeArrays
 from nnbo_mip.surrogates.base.abstract import Belief, Surrogate
@@ -70,7 +70,7 @@ class RandomForest(Surrogate):
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
-        check_count("n_trees", self.n_trees)
+        check_size("n_trees", self.n_trees)
         check_flag("bootstrap", self.bootstrap)
         check_number("max_features", self.max_features, above=0.0, below=np.nextafter(1.0, 2.0))
         if self.max_depth is not None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from nnbo_mip.lab.statistics.intervals import (
+    BLOCK,
     RESAMPLES,
     bootstrapped,
     interval_of,
@@ -72,3 +73,16 @@ def test_a_column_without_values_says_nothing_and_disturbs_no_other() -> None:
         assert np.isnan(band.low[0])
         assert np.isnan(band.high[0])
         assert band.at(1) == whole.at(0)
+
+
+@pytest.mark.parametrize("band", [mean_band, median_band])
+def test_long_curves_are_resampled_a_part_at_a_time(band) -> None:
+    rows = np.random.default_rng(0).normal(size=(5, 2 * BLOCK + 3))
+    whole = band(rows)
+    for column in (0, BLOCK - 1, BLOCK, 2 * BLOCK + 2):
+        alone = band(rows[:, column : column + 1])
+        got, wanted = whole.at(column), alone.at(0)
+        assert (got.value, got.low, got.high) == pytest.approx(
+            (wanted.value, wanted.low, wanted.high), abs=1e-12
+        )
+    assert len(whole.value) == len(whole.low) == len(whole.high) == 2 * BLOCK + 3

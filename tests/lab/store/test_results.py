@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 from nnbo_mip.core.errors import FileFormatError, InputError, MissingFileError, StoreError
+from nnbo_mip.lab.statistics.findings import Findings
 from nnbo_mip.lab.store.columns import STEPS
 from nnbo_mip.lab.store.results import Results, experiments
 from nnbo_mip.lab.store.schema import APPLICATION, SCHEMA
+from nnbo_mip.lab.store.step_totals import sampled_gaps
 from nnbo_mip.lab.store.store import opened
 from tests.lab.stores import STEP, answer, failure, made, plan_of, planned
 from tests.loop.runs import no_space
@@ -259,3 +261,66 @@ def test_unknown_labels_are_named(path: Path) -> None:
         Results.open(path).curves("branin", "gp")
     with pytest.raises(InputError, match="must be one of unit, "):
         Results.open(path).units["seed"]
+
+
+@pytest.mark.parametrize(
+    ("column", "number", "words"),
+    [
+        ("steps", 2**31, "a length that is not 1 to 1000000"),
+        ("starts", 2**62, "a length that is not 1 to 1000000"),
+        ("steps", 10**6, "units of 1000002 observations hold 5"),
+        ("dimension", 0, "a unit has no inputs"),
+    ],
+)
+def test_lengths_are_compared_with_the_rows_that_are_there(
+    path: Path, column: str, number: int, words: str
+) -> None:
+    made(path, ["branin"], ["nomu"], 1, 2, 3, lambda *_: 1.0)
+    _change(path, f"UPDATE units SET {column} = {number}")
+    with pytest.raises(FileFormatError, match=words):
+        Results.open(path).curves("branin", "nomu")
+
+
+def test_a_unit_without_any_evaluation_is_damaged(path: Path) -> None:
+    made(path, ["branin"], ["nomu"], 1, 2, 3, lambda *_: 1.0)
+    _change(path, "UPDATE units SET starts = 0, steps = 0")
+    with pytest.raises(FileFormatError, match="a length that is not 1 to"):
+        Findings.of(Results.open(path))
+
+
+def test_labels_that_end_with_nul_are_found(path: Path) -> None:
+    made(path, ["branin"], ["nomu"], 1, 2, 3, lambda *_: 1.0)
+    _change(path, "UPDATE plan SET problem = char(0)")
+    assert [len(one.samples) for one in Findings.of(Results.open(path)).problems] == [1]
+
+
+def test_units_of_one_problem_may_claim_different_starts(path: Path) -> None:
+    made(path, ["branin"], ["nomu", "gp"], 3, 2, 3, lambda *_: 1.0)
+    _change(path, "UPDATE units SET starts = 40, steps = 0 WHERE id % 2 = 0")
+    (found,) = Findings.of(Results.open(path)).problems
+    assert found.starts == 2
+    assert found.stratified.tolist() == [1, 1]
+
+
+def _change(path: Path, statement: str) -> None:
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute(statement)
+    connection.close()
+
+
+@pytest.mark.parametrize("cell", ["''", "'much'", "x'ff'"])
+def test_sums_of_steps_that_hold_no_numbers_are_damaged(path: Path, cell: str) -> None:
+    made(path, ["branin"], ["nomu"], 1, 2, 3, lambda *_: 1.0)
+    _change(path, f"UPDATE steps SET seconds = {cell}")
+    with pytest.raises(FileFormatError, match="must hold what its runner wrote"):
+        sampled_gaps(Results.open(path), "branin", "nomu", 100)
+
+
+@pytest.mark.parametrize("number", ["9e999", "1e300"])
+def test_an_environment_that_no_table_can_hold_is_damaged(path: Path, number: str) -> None:
+    made(path, ["branin"], ["nomu"], 1, 2, 3, lambda *_: 1.0)
+    _change(path, f"UPDATE units SET environment = {number}")
+    results = Results.open(path)
+    with pytest.raises(FileFormatError, match="must hold what its runner wrote"):
+        results.environment(results.units["environment"][0])

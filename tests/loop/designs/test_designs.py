@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import time
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from scipy.stats import kstest, qmc
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.loop.designs.designs import Design, design_of
 from nnbo_mip.loop.designs.given import Given
+from nnbo_mip.loop.designs.points import SAME, distinct
 from nnbo_mip.loop.designs.spread import Maximin, Sobol, Uniform
 from nnbo_mip.space import Categorical, Integer, LinearConstraint, Real, Space
 
@@ -218,3 +220,28 @@ def test_given_points_that_are_not_admissible_are_refused() -> None:
         design_of([[0.1, 0.1], [1.9, 0.9]]).points(SPACES["half"])
     with pytest.raises(InputError, match="must lie in"):
         design_of([[3.0, 0.1]]).points(SPACES["half"])
+
+
+def test_distinct_is_the_same_as_comparing_all_pairs() -> None:
+    rng = np.random.default_rng(0)
+    for d in (1, 2, 5):
+        points = rng.integers(0, 3, (60, d)) + rng.choice([0.0, 0.4e-7, 0.9e-7, 1.1e-7], (60, d))
+        known = points[rng.choice(60, 7)] + 0.5e-7
+        kept: list[np.ndarray] = []
+        for point in points:
+            others = [*known, *kept]
+            if not any((np.abs(other - point) < SAME).all() for other in others):
+                kept.append(point)
+        assert distinct(points, known).tolist() == np.array(kept).reshape(-1, d).tolist()
+
+
+def test_a_large_design_is_quick_and_an_enormous_one_refused() -> None:
+    start = time.process_time()
+    assert len(Sobol(n=50_000).points(Space.box([0.0] * 3, [1.0] * 3))) == 50_000
+    assert time.process_time() - start < 20.0
+    with pytest.raises(InputError, match="n must be at most 100000; got 2147483648"):
+        Sobol(n=2**31)
+    with pytest.raises(InputError, match="at most 16777216 numbers; got 20000 points of 1000"):
+        Sobol(n=20_000).points(Space.box([0.0] * 1000, [1.0] * 1000))
+    with pytest.raises(InputError, match="maximin must compare at most"):
+        Maximin(n=50_000).points(Space.box([0.0], [1.0]))

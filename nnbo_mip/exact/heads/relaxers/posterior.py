@@ -429,8 +429,9 @@ class PosteriorPart(SpreadRelaxer):
         """
         read, factor = self._posterior, self._posterior.factor
         gram, weights, n = factor @ factor.T, read.weights, len(read.weights)
-        ridges = [np.linalg.solve(gram + c * read.amplitude * np.eye(n), gram) for c in RIDGES]
-        parts = np.array([0.0 * weights, *(ridge @ weights for ridge in ridges), weights]).T
+        unit, right = read.amplitude * np.eye(n), gram @ weights
+        ridges = [np.linalg.solve(gram + c * unit, right) for c in RIDGES]
+        parts = np.array([0.0 * weights, *ridges, weights]).T
         missed = weights[:, None] - parts
         sizes = np.abs(factor).T @ (np.abs(weights)[:, None] + np.abs(parts))
         norms = np.linalg.norm(factor.T @ missed, axis=0)

@@ -37,6 +37,7 @@ from functools import singledispatch
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.budget import reserve
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.exact.bounds.relaxation import LinearBounds
 from nnbo_mip.exact.bounds.row_relaxation import OutputBounds, Rows
@@ -261,6 +262,8 @@ class QuadraticPart(SpreadRelaxer):
         self, outputs: tuple[str, ...], root: FloatArray, noise: float, unit: float | None
     ) -> None:
         self.outputs, self.noise, self.unit = outputs, noise, unit
+        size = float(len(root.T))
+        reserve(f"the spread of {len(outputs)} outputs", 40.0 * size**2, 11.0 * size**3)  # an svd
         self._root = np.ascontiguousarray(root.T)
         gram = root.T @ root
         rounding = gamma(4 * sum(root.shape)) * float(np.abs(root).sum() ** 2)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.checks import check_count, check_number
+from nnbo_mip.core.checks import check_count, check_number, check_size
 from nnbo_mip.network.graph.tree_arrays import TreeArrays
 from nnbo_mip.surrogates.base.abstract import Capability
 from nnbo_mip.surrogates.ratios.estimators.catalogue import RatioEstimator
@@ -36,7 +36,7 @@ class BoostingClassifier(RatioEstimator):
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
-        check_count("n_trees", self.n_trees)
+        check_size("n_trees", self.n_trees)
         check_number("learning_rate", self.learning_rate, above=0.0)
         check_count("max_depth", self.max_depth)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.core.checks import check_count
+from nnbo_mip.core.checks import check_count, check_size
 from nnbo_mip.network.graph.tree_arrays import TreeArrays
 from nnbo_mip.surrogates.base.abstract import Capability
 from nnbo_mip.surrogates.ratios.estimators.catalogue import RatioEstimator
@@ -36,7 +36,7 @@ class ForestClassifier(RatioEstimator):
 
     def __post_init__(self) -> None:
         """Refuse options that are none."""
-        check_count("n_trees", self.n_trees)
+        check_size("n_trees", self.n_trees)
         check_count("min_leaf", self.min_leaf)
         if self.max_depth is not None:
             check_count("max_depth", self.max_depth)
