@@ -112,7 +112,7 @@ class PropertyCertificate(Rebuilt):
                 seconds=float(data["seconds"]),
                 digest=str(data["digest"]),
             )
-        except (KeyError, TypeError, ValueError, RecursionError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
             if isinstance(error, FileFormatError):
                 raise
             raise FileFormatError(

@@ -93,7 +93,7 @@ def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Objective:
         )
     except (InputError, FileFormatError) as error:
         raise FileFormatError(f"{path} holds no valid objective: {error}") from error
-    except (LookupError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, OverflowError) as error:
         raise FileFormatError(
             f"{path} must have the keys of an objective; got {sorted(document)!r:.200} "
             f"({error!r:.80}); save it again."

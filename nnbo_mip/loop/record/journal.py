@@ -326,7 +326,7 @@ class Journal:
         for old in range(version, SCHEMA):
             try:
                 MIGRATIONS[old](connection)
-            except (KeyError, TypeError, ValueError) as error:
+            except (KeyError, TypeError, ValueError, OverflowError) as error:
                 raise FileFormatError(
                     f"the journal {str(self.path)!r} of schema {old} must hold what its release "
                     f"wrote; it does not ({type(error).__name__}: {error}); restore it from a copy."

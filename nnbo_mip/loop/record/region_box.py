@@ -78,7 +78,7 @@ class RegionBox(Rebuilt):
             lower, upper = (np.array(stored[end], dtype=np.float64) for end in ("lower", "upper"))
             groups = tuple(tuple(map(int, group)) for group in stored.get("groups", ()))
             return cls(float(stored["length"]), lower, upper, groups)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise FileFormatError(
                 f"a stored region must have a length, lower and upper ends; got {stored!r:.80}."
             ) from error

@@ -189,7 +189,7 @@ class _Draft:
                 "claim": self._claim,
                 "stop": self._stopped,
             }[event.kind](event)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
             raise FileFormatError(
                 f"an event of kind {event.kind!r} must hold what a run writes; event {event.key} "
                 f"does not ({type(error).__name__}: {error}), as if the journal had been changed "

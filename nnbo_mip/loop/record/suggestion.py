@@ -171,7 +171,7 @@ class Suggestion(HasResult):
             plain = {name: stored[name] for name in KEPT}
             plain |= {name: number_in(plain[name]) for name in NUMBERS}
             certificate = stored["certificate"]
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, OverflowError) as error:
             raise FileFormatError(f"a stored suggestion lacks {error}.") from error
         found = {name: plain.pop(name) for name in OF_SEARCH}
         proof, score = Proof.stored(plain.pop("engine")), plain.pop("head")

@@ -28,7 +28,7 @@ def settings_of(stored: Mapping[str, Any], given: Mapping[str, object]) -> Setti
         rest = {name: stored[name] for name in ("direction", "gap", "most_fitted", "steps", "seed")}
         time_limit, space = limit_in(stored["time_limit"]), stored["space"]
         objects, rest["seed"] = stored["objects"], as_seed(rest["seed"])
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, OverflowError) as error:
         raise FileFormatError(
             f"the settings of a journal must be whole; {error} is missing."
         ) from error

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nnbo_mip.core.arrays import Array
+from nnbo_mip.core.checks import MOST_PARTS
 from nnbo_mip.core.errors import FileFormatError, InputError
 from nnbo_mip.core.files import MAX_BYTES, write_atomically
 from nnbo_mip.core.npz import npz_bytes, read_npz
@@ -48,8 +49,10 @@ def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Belief:
     try:
         _refuse_nan(arrays)
         belief = belief_type.from_arrays(arrays)
+        if not 0 < belief.n_inputs <= MOST_PARTS:
+            raise ValueError(f"{belief.n_inputs} inputs")
         _try_out(belief, arrays)
-    except (LookupError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, OverflowError) as error:
         raise FileFormatError(
             f"{path} must hold the arrays of a {family} belief; one is missing or "
             f"damaged ({error!r:.120}); save the belief again."

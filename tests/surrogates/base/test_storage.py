@@ -229,3 +229,24 @@ def test_a_file_that_unpacks_to_too_much_is_refused(gp: Belief, tmp_path: Path) 
         archive.writestr("bomb.npy", stream.getvalue())
     with pytest.raises(FileFormatError, match="more than 200 times its size"):
         nm.surrogates.load(path)
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "value"),
+    [
+        ("empirical", "dimension", 2**31),
+        ("elm", "stack_layers", np.inf),
+        ("elm", "stack_layers", 9),
+    ],
+)
+def test_a_number_that_nothing_stands_behind_is_not_allocated(
+    tmp_path: Path, family: str, name: str, value: float
+) -> None:
+    asset = Path(__file__).parents[2] / "assets" / "0.1.0" / f"belief_{family}.npz"
+    with np.load(asset) as archive:
+        arrays = dict(archive)
+    assert name in arrays
+    path = tmp_path / "belief.npz"
+    np.savez(path, **{**arrays, name: np.array(value)})
+    with pytest.raises(FileFormatError, match="must hold the arrays of a"):
+        nm.surrogates.load(path)

@@ -263,7 +263,7 @@ class QuadraticPart(SpreadRelaxer):
     ) -> None:
         self.outputs, self.noise, self.unit = outputs, noise, unit
         size = float(len(root.T))
-        reserve(f"the spread of {len(outputs)} outputs", 40.0 * size**2, 11.0 * size**3)  # an svd
+        reserve(f"a spread of {size:.0f} terms", 40.0 * size**2, 11.0 * size**3)  # for an svd
         self._root = np.ascontiguousarray(root.T)
         gram = root.T @ root
         rounding = gamma(4 * sum(root.shape)) * float(np.abs(root).sum() ** 2)
