@@ -78,6 +78,7 @@ def certify_acqf(
     equality_constraints: Sequence[Row] | None = None,
     fixed_features: Mapping[int, float] | None = None,
     discrete_dims: Mapping[int, Sequence[float]] | None = None,
+    one_hot: Sequence[Sequence[int]] = (),
     post_processing_func: Callable[[torch.Tensor], torch.Tensor] | None = None,
     X_pending: torch.Tensor | None = None,
     starts: torch.Tensor | None = None,
@@ -102,6 +103,8 @@ def certify_acqf(
         Inputs that have one value.
     discrete_dims : mapping of int to sequence of float, optional
         Inputs that have a few values.
+    one_hot : sequence of sequences of int
+        Groups of inputs of which one is 1 and the others are 0.
     post_processing_func : callable, optional
         Applied to every point (1, d). It may round the last digits; where it moves a point, the
         call is refused, as the proof would be of another point.
@@ -122,7 +125,12 @@ def certify_acqf(
     """
     read = Read.of(acq_function)
     domain = domain_of(
-        bounds, inequality_constraints, equality_constraints, fixed_features, discrete_dims
+        bounds,
+        inequality_constraints,
+        equality_constraints,
+        fixed_features,
+        discrete_dims,
+        one_hot,
     )
     if domain.dimension != read.belief.n_inputs:
         raise InputError(

@@ -24,6 +24,7 @@ def domain_of(
     equality_constraints: Sequence[Row] | None,
     fixed_features: Mapping[int, Any] | None,
     discrete_dims: Mapping[int, Sequence[float]] | None,
+    one_hot: Sequence[Sequence[int]] = (),
 ) -> Domain:
     """Return the admissible points, in the coordinates of the model.
 
@@ -37,6 +38,8 @@ def domain_of(
         Inputs that have one value.
     discrete_dims : mapping of int to sequence of float, optional
         Inputs that have a few values.
+    one_hot : sequence of sequences of int
+        Groups of inputs of which one is 1 and the others are 0.
     """
     lower, upper = _ends(bounds)
     d = len(lower)
@@ -56,7 +59,7 @@ def domain_of(
             row = _row(indices, coefficients, d, name)
             A += [sign * row for sign in signs]
             b += [sign * float(rhs) for sign in signs]
-    return Domain(lower, upper, grids, A=A or None, b=b or None)
+    return Domain(lower, upper, grids, one_hot, A=A or None, b=b or None)
 
 
 def _ends(bounds: Any) -> tuple[FloatArray, FloatArray]:
