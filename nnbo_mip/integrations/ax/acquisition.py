@@ -39,6 +39,7 @@ class CertifiedAcquisition(Acquisition):
     """
 
     certified: CertifiedCandidates | None = None
+    X_pending: torch.Tensor | None
 
     def _construct_botorch_acquisition(
         self, botorch_acqf_class: Any, botorch_acqf_options: Any, model: Any

@@ -45,9 +45,7 @@ def certified_strategy(
                     "acquisition_class": CertifiedAcquisition,
                     "botorch_acqf_class": botorch_acqf_class,
                 },
-                generator_gen_kwargs={
-                    "model_gen_options": {"optimizer_kwargs": optimizer_options}
-                },
+                generator_gen_kwargs={"model_gen_options": {"optimizer_kwargs": optimizer_options}},
             )
         ],
     )

@@ -92,9 +92,7 @@ def _row(indices: Any, coefficients: Any, d: int, name: str) -> FloatArray:
 def _column(index: int, d: int, name: str) -> int:
     """Return the number of an input, which may be counted from the end."""
     if not -d <= index < d:
-        raise InputError(
-            f"{name} must name inputs 0 to {d - 1}; got {index}; count them from 0."
-        )
+        raise InputError(f"{name} must name inputs 0 to {d - 1}; got {index}; count them from 0.")
     return int(index) % d
 
 

@@ -45,6 +45,7 @@ from nnbo_mip.scores.functions.probability import LogProbability
 from nnbo_mip.surrogates.base.abstract import Belief
 from nnbo_mip.surrogates.gp.belief import GpBelief
 
+
 @dataclass(frozen=True)
 class LogPi(Pi):
     """The logarithm of the probability of improvement; options as those of `Pi`."""
@@ -168,7 +169,8 @@ def _transformed(belief: GpBelief, transform: Any) -> GpBelief:
 
 
 def _improvement(acq_function: Any, sign: float) -> Acquisition:
-    return IMPROVEMENTS[type(acq_function)](incumbent=sign * _single(acq_function, "best_f"))
+    kind: type[Ei | Pi] = IMPROVEMENTS[type(acq_function)]
+    return kind(incumbent=sign * _single(acq_function, "best_f"))
 
 
 def _confidence(acq_function: Any, sign: float) -> Acquisition:

@@ -170,10 +170,8 @@ class _Between(torch.autograd.Function):
         """Return the slopes (..., q, d) by the points."""
         X = ctx.place
         q, d = X.shape[-2:]
-        pulled = [
-            ctx.joint.pull(x, _off_diagonal(g + g.T))
-            for x, g in zip(array(X).reshape(-1, q, d), array(slopes).reshape(-1, q, q), strict=True)
-        ]
+        each = zip(array(X).reshape(-1, q, d), array(slopes).reshape(-1, q, q), strict=True)
+        pulled = [ctx.joint.pull(x, _off_diagonal(g + g.T)) for x, g in each]
         return torch.as_tensor(np.array(pulled)).to(X).reshape(X.shape), None
 
 

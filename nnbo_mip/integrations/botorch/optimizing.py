@@ -85,7 +85,7 @@ def optimize_acqf_certified(
             f"options of BoTorch's own search must come with num_restarts; got {', '.join(given)} "
             "without it; give it, or leave these out."
         )
-    shared = {
+    shared: dict[str, Any] = {
         "inequality_constraints": inequality_constraints,
         "equality_constraints": equality_constraints,
         "fixed_features": fixed_features,
