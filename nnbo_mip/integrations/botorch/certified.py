@@ -211,7 +211,7 @@ def _check_processed(
     """Refuse processing that moves a proven point."""
     if process is None:
         return
-    moved = array(process(torch.as_tensor(x[None, :]).to(bounds))).reshape(-1)
+    moved = array(process(torch.tensor(x[None, :]).to(bounds))).reshape(-1)
     width = np.maximum(domain.upper - domain.lower, 1.0)
     off = np.abs(moved - x) / width
     if not (off <= MOVED).all():

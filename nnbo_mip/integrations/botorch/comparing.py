@@ -16,6 +16,7 @@ tell of f(x) at most sum_i r_i^2 / D_i.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import gpytorch
@@ -61,12 +62,12 @@ def check_moments(belief: GpBelief, model: Any, transform: Any, points: FloatArr
     float
         In stds of the prior.
     """
-    with torch.no_grad():
+    with torch.no_grad(), gpytorch.settings.min_variance(double_value=-math.inf):  # no floor
         place = next(model.parameters()).device
         X = torch.as_tensor(points, device=place)[:, None, :]
         told = model.posterior(X, posterior_transform=transform)
         mean = told.mean.reshape(-1).cpu().numpy()
-        std = told.variance.reshape(-1).sqrt().cpu().numpy()
+        std = told.variance.reshape(-1).clamp_min(0.0).sqrt().cpu().numpy()
     floor = np.sqrt(_floor())
     own = belief.std(points)
     sure = own > floor

@@ -41,7 +41,7 @@ def domain_of(
     one_hot : sequence of sequences of int
         Groups of inputs of which one is 1 and the others are 0.
     """
-    lower, upper = _ends(bounds)
+    lower, upper = ends_of(bounds)
     d = len(lower)
     grids: list[Grid | None] = [None] * d
     for index, values in (discrete_dims or {}).items():
@@ -62,7 +62,8 @@ def domain_of(
     return Domain(lower, upper, grids, one_hot, A=A or None, b=b or None)
 
 
-def _ends(bounds: Any) -> tuple[FloatArray, FloatArray]:
+def ends_of(bounds: Any) -> tuple[FloatArray, FloatArray]:
+    """Return the lower and upper ends (d,), checked."""
     if not (isinstance(bounds, torch.Tensor) and bounds.ndim == 2 and len(bounds) == 2):
         shape = tuple(bounds.shape) if hasattr(bounds, "shape") else type(bounds).__name__
         raise InputError(f"bounds must be a tensor of shape (2, d); got {shape}; stack both ends.")

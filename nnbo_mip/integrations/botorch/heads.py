@@ -57,7 +57,7 @@ class LogPi(Pi):
         return LogProbability(context.incumbent(self.incumbent, belief))
 
 
-IMPROVEMENTS = {
+IMPROVEMENTS: dict[Any, type[Ei] | type[Pi]] = {
     analytic.LogExpectedImprovement: LogEi,
     analytic.ExpectedImprovement: Ei,
     analytic.LogProbabilityOfImprovement: LogPi,
@@ -169,8 +169,7 @@ def _transformed(belief: GpBelief, transform: Any) -> GpBelief:
 
 
 def _improvement(acq_function: Any, sign: float) -> Acquisition:
-    kind: type[Ei | Pi] = IMPROVEMENTS[type(acq_function)]
-    return kind(incumbent=sign * _single(acq_function, "best_f"))
+    return IMPROVEMENTS[type(acq_function)](incumbent=sign * _single(acq_function, "best_f"))
 
 
 def _confidence(acq_function: Any, sign: float) -> Acquisition:

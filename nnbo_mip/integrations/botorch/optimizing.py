@@ -10,7 +10,7 @@ from botorch.optim import optimize_acqf
 
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.integrations.botorch.certified import certify_acqf
-from nnbo_mip.integrations.botorch.domains import Row
+from nnbo_mip.integrations.botorch.domains import Row, ends_of
 
 
 def optimize_acqf_certified(
@@ -73,6 +73,7 @@ def optimize_acqf_certified(
             "sequential=False with q > 1": q > 1 and not sequential,
         },
     )
+    d = len(ends_of(bounds)[0])
     own = {
         "raw_samples": raw_samples,
         "options": options,
@@ -94,7 +95,6 @@ def optimize_acqf_certified(
     if num_restarts is not None:
         point, _ = optimize_acqf(acq_function, bounds, 1, num_restarts, **given, **shared)
         starts.append(point)
-    d = bounds.shape[-1]
     found = certify_acqf(
         acq_function,
         bounds,
