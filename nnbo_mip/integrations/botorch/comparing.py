@@ -80,7 +80,7 @@ def check_moments(belief: GpBelief, model: Any, transform: Any, points: FloatArr
         raise UnsupportedError(
             "what was read of a model must agree with its posterior to "
             f"{TOLERANCE:g}; it differs by {largest:.3g} at a probe point; give the model more "
-            "noise, or gpytorch.settings.max_cholesky_size more than it has observations."
+            "noise, or use botorch.optim.optimize_acqf."
         )
     return largest
 

@@ -12,8 +12,6 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("botorch")
 
 from botorch.acquisition import analytic  # noqa: E402
-from botorch.models import SingleTaskGP  # noqa: E402
-from botorch.models.transforms import Normalize  # noqa: E402
 from botorch.optim import optimize_acqf  # noqa: E402
 
 import nnbo_mip as nm  # noqa: E402
@@ -185,18 +183,3 @@ def test_a_mean_has_one_largest_point() -> None:
     with pytest.raises(nm.UnsupportedError, match="does not change with pending points"):
         certify_acqf(asked, box(2), 2)
 
-
-def test_many_observations_that_botorch_solves_roughly_are_refused() -> None:
-    import gpytorch
-
-    X = sample(60, 2, 1)
-    Y = X.sum(dim=1, keepdim=True).sin()
-    model = SingleTaskGP(X, Y, input_transform=Normalize(2)).eval()
-    asked = analytic.UpperConfidenceBound(model, beta=1.0)
-    with (
-        gpytorch.settings.max_cholesky_size(10),
-        gpytorch.settings.max_cg_iterations(3),
-        gpytorch.settings.max_preconditioner_size(0),
-        pytest.raises(nm.UnsupportedError, match="max_cholesky_size"),
-    ):
-        certify_acqf(asked, box(2))
