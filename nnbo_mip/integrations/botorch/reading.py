@@ -170,7 +170,9 @@ def _input_units(transform: Any, d: int) -> tuple[FloatArray, FloatArray]:
             center, scale = center + scale * own_center, scale * own_scale
         return center, scale
     if type(transform) not in (Normalize, InputStandardize) or transform.reverse:
-        raise refused("input transform", "a Normalize or InputStandardize that is not reversed", transform)
+        raise refused(
+            "input transform", "a Normalize or InputStandardize that is not reversed", transform
+        )
     if not (transform.transform_on_train and transform.transform_on_eval):
         raise UnsupportedError(
             "an input transform must be applied in training and in evaluation to be read; got a "

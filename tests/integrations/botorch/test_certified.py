@@ -182,4 +182,3 @@ def test_a_mean_has_one_largest_point() -> None:
     asked = analytic.PosteriorMean(random_model(8, 2))
     with pytest.raises(nm.UnsupportedError, match="does not change with pending points"):
         certify_acqf(asked, box(2), 2)
-

@@ -213,9 +213,7 @@ def test_nothing_heavy_is_imported_before_it_is_used() -> None:
 
 
 @pytest.mark.parametrize(("extra", "name"), [("botorch", "certify_acqf"), ("ax", "AX")])
-def test_a_missing_package_is_named(
-    extra: str, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_package_is_named(extra: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from nnbo_mip.integrations import ax, botorch
 
     monkeypatch.setitem(sys.modules, extra, None)
