@@ -65,8 +65,8 @@ def test_means_and_stds_are_those_of_the_belief() -> None:
 def test_it_is_chosen_by_a_search_in_a_pipeline() -> None:
     X, y = some()
     flow = make_pipeline(StandardScaler(), SurrogateRegressor())
-    grid = {"surrogaterregressor__surrogate": ["empirical", {"name": "brvfl", "n_hidden": 60}]}
-    grid = {"surrogateregressor__surrogate": list(grid.values())[0]}
+    surrogates = ["empirical", {"name": "brvfl", "n_hidden": 60}]
+    grid = {"surrogateregressor__surrogate": surrogates}
     found = GridSearchCV(flow, grid, cv=3).fit(X, y)
     assert found.best_params_["surrogateregressor__surrogate"] != "empirical"
     ours = cross_val_score(SurrogateRegressor("gp"), X, y, cv=3).mean()

@@ -9,23 +9,18 @@ from typing import Any
 import pytest
 
 torch = pytest.importorskip("torch")
-pytest.importorskip("ax")
+pytest.importorskip("ax.api.client")
 
-pytestmark = pytest.mark.filterwarnings("default")  # Ax's are not ours to mend
-
-with pytest.warns() as _:  # what Ax warns of at import
-    import warnings
-
-    warnings.warn("one at least", stacklevel=1)
-    from ax.api.client import Client
-    from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig
-    from ax.utils.common.logger import set_stderr_log_level
-    from botorch.acquisition.analytic import LogProbabilityOfImprovement, UpperConfidenceBound
-    from botorch.acquisition.logei import qLogNoisyExpectedImprovement
+from ax.api.client import Client  # noqa: E402
+from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig  # noqa: E402
+from ax.utils.common.logger import set_stderr_log_level  # noqa: E402
+from botorch.acquisition.analytic import LogProbabilityOfImprovement  # noqa: E402
+from botorch.acquisition.logei import qLogNoisyExpectedImprovement  # noqa: E402
 
 import nnbo_mip as nm  # noqa: E402
 from nnbo_mip.integrations.ax import CertifiedAcquisition, certified_strategy  # noqa: E402
 
+pytestmark = pytest.mark.filterwarnings("ignore")  # Ax's are not ours to mend
 set_stderr_log_level(logging.ERROR)
 N_INITIAL = 4
 
@@ -111,8 +106,16 @@ def test_running_trials_are_pending() -> None:
 def test_several_candidates_are_asked_at_once() -> None:
     client = a_client(PARAMETERS[:1], botorch_acqf_class=LogProbabilityOfImprovement)
     run(client, N_INITIAL)
-    assert len(client.get_next_trials(max_trials=2)) == 2
-    assert len(last(client).certified.values) in (1, 2)
+    client.get_next_trials(max_trials=2)
+    assert [kept(client, N_INITIAL + k)[0]["nnbo:status"] for k in (0, 1)] == ["optimal"] * 2
+    asked = last(client)
+    digest = asked.search_space_digest
+    candidates, values, weights = asked.optimize(2, digest, optimizer_options={"gap": 1e-2})
+    assert (candidates.shape, values.shape, weights.tolist()) == ((2, 1), (2,), [1.0, 1.0])
+    assert asked.certified is not None
+    assert len(asked.certified.proposals) == 2
+    with pytest.raises(nm.UnsupportedError, match="a candidate set"):
+        asked.optimize(1, digest, candidate_set=candidates)
 
 
 def test_what_is_not_proven_is_refused_by_name() -> None:
@@ -124,4 +127,3 @@ def test_what_is_not_proven_is_refused_by_name() -> None:
     run(options, N_INITIAL)
     with pytest.raises(nm.UnsupportedError, match="the optimizer option num_restarts"):
         options.get_next_trials(max_trials=1)
-    assert UpperConfidenceBound is not None
