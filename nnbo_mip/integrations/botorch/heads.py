@@ -41,7 +41,7 @@ from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.integrations.botorch.comparing import check_floor, check_moments, check_scores
 from nnbo_mip.integrations.botorch.reading import inputs_of, number, read, refused
 from nnbo_mip.scores.base.abstract import Head
-from nnbo_mip.scores.functions.probability import LogProbability
+from nnbo_mip.scores.functions.probability import ProbabilityOfImprovement
 from nnbo_mip.surrogates.base.abstract import Belief
 from nnbo_mip.surrogates.gp.belief import GpBelief
 
@@ -54,7 +54,9 @@ class LogPi(Pi):
 
     def head(self, belief: Belief, context: Context) -> Head:
         """Return the logarithm of the head of `Pi`."""
-        return LogProbability(context.incumbent(self.incumbent, belief))
+        head = super().head(belief, context)
+        assert isinstance(head, ProbabilityOfImprovement)
+        return head.logarithm
 
 
 IMPROVEMENTS: dict[Any, type[Ei] | type[Pi]] = {
