@@ -81,6 +81,33 @@ def test_optuna() -> None:
     assert "the regret is at most" in study.user_attrs["nnbo:stop"]
 
 
+def test_botorch(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("botorch")
+    text = (GUIDE / "botorch.md").read_text(encoding="utf-8")
+    assert text.count("\n## Ax\n") == 1
+    names = _run("botorch.md", "## Ax")
+    assert capsys.readouterr().out.startswith("optimal ")
+    assert names["candidates"].tolist() == names["found"].candidates.tolist()
+    assert float(names["score"]) < 0.0
+
+
+@pytest.mark.filterwarnings("default")  # Ax's are not ours to mend
+def test_ax() -> None:
+    pytest.importorskip("ax")
+    _, _, text = (GUIDE / "botorch.md").read_text(encoding="utf-8").partition("\n## Ax\n")
+    (block,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(compile(block, "botorch.md", "exec"), names)
+    run = names["client"]._experiment.trials[5].generator_runs[-1]
+    assert run.gen_metadata["models_used"][1]["nnbo:status"] == "optimal"
+
+
+def test_sklearn() -> None:
+    names = _run("sklearn.md")
+    assert abs(names["mean"][0] - np.sin(1.5)) < 0.01
+    assert len(names["scores"]) == 3
+
+
 def test_verification(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names = _run("verification.md")
