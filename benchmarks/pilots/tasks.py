@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from benchmarks.everyday.tasks import PILOTS, Everyday
+from benchmarks.pilots.wide import wide_tasks
 from benchmarks.regret.problems import FUNCTIONS
 
 SMALLER = (
@@ -46,6 +47,7 @@ PILOT_TASKS: Mapping[str, Everyday] = MappingProxyType(
             *(Everyday(spec.replace(":dimension=", ""), "physics", spec) for spec in SMALLER),
             *(Everyday(spec.replace(":dimension=", ""), "larger", spec) for spec in LARGER),
             Everyday("hartmann3 of 8", "larger", FEW_THAT_MATTER),
+            *wide_tasks(),
         )
     }
 )

@@ -55,9 +55,9 @@ OPTIONS_FOR_MANY_INPUTS: Mapping[str, Options] = MappingProxyType(
 AUTO = "auto"
 """A region or a warp that is left open; the maximizer of that name."""
 
-PATIENCE_FOR_FEW_INPUTS, PATIENCE = 160.0, 20.0
-"""Of the maximizer `auto`, up to `FEW_INPUTS` coordinates and beyond: work that the proof of a step
-may be foreseen to need."""
+PATIENCE_FOR_FEW_INPUTS, PATIENCE, PATIENCE_FOR_MANY_INPUTS = 160.0, 20.0, 2.0
+"""Of the maximizer `auto`, up to `FEW_INPUTS` coordinates, beyond, and beyond `VERY_MANY_INPUTS`:
+work that the proof of a step may be foreseen to need."""
 
 REGION = "trust:failures=5"
 """For families whose runs ended lower with it; see `is_searched_whole`."""
@@ -122,6 +122,8 @@ def maximizer_for(given: object, dimension: int) -> object:
         if name != AUTO or "patience" in own:
             return given
         patience = PATIENCE_FOR_FEW_INPUTS if dimension <= FEW_INPUTS else PATIENCE
+        if dimension > VERY_MANY_INPUTS:
+            patience = PATIENCE_FOR_MANY_INPUTS
         return maximizers.create(given, patience=patience)
     except InputError:
         return given

@@ -44,6 +44,7 @@ from nnbo_mip.surrogates.gp.fitting import (
 )
 from nnbo_mip.surrogates.gp.kernels import FORMS, LARGEST_NU, Kernel
 from nnbo_mip.surrogates.gp.noise import MOST, amplitude_prior, unknown_noise
+from nnbo_mip.surrogates.gp.screening import UNEXPLAINED, screened_starts
 from nnbo_mip.surrogates.gp.sklearn import sklearn_likelihood
 
 __all__ = ["GaussianProcess", "GpBelief", "pure"]
@@ -53,6 +54,7 @@ LIKELIHOODS = {
     "sklearn": sklearn_likelihood,
 }
 PRIORS = ("none", "dimension", "hierarchical")
+STARTS = ("around", "screened")
 
 LEAST_APART, APART_OF_ONE = 0.25, 2.0
 """Scale of the factors, as logarithms, by which d length-scales differ under `hierarchical`: the
@@ -118,6 +120,10 @@ class GaussianProcess(Surrogate):
         above, beside the climb from those. With more than 200 observations they are over 150 of
         these, chosen by the seed; a short climb over all follows from where the best of them ended.
         Where inputs are many too, that part may not show which of them matter.
+    starts : {"around", "screened"}
+        Where climbs begin: ``around`` the values above, or ``screened``, for many inputs, of which
+        all may matter alike, or few (`screening`); the values above, and `n_restarts`, are left
+        out then. It needs `ard` and a prior of length-scales.
     normalize : bool
         Whether y is standardized; otherwise the prior's mean is y = 0.
     y_range : (low, high), optional
@@ -164,6 +170,7 @@ class GaussianProcess(Surrogate):
     noise_bounds: Range = "fixed"
     alpha: float = 1e-7
     n_restarts: int = 10
+    starts: str = "around"
     normalize: bool = True
     y_range: tuple[float, float] | None = None
     standardize_inputs: bool = False
@@ -185,6 +192,7 @@ class GaussianProcess(Surrogate):
         check_choice("kernel", self.kernel, FORMS)
         check_choice("backend", self.backend, tuple(LIKELIHOODS))
         check_choice("length_scale_prior", self.length_scale_prior, PRIORS)
+        check_choice("starts", self.starts, STARTS)
         for name in ("ard", "normalize", "standardize_inputs", "learns_noise", "pure"):
             check_flag(name, getattr(self, name))
         check_number("nu", self.nu, above=0.0, below=np.nextafter(LARGEST_NU, np.inf))
@@ -249,14 +257,34 @@ class GaussianProcess(Surrogate):
         """
         likelihood_of = LIKELIHOODS[self.backend]
         n, restarts, steps = len(points), self.n_restarts, MOST_STEPS
-        if n > MOST_SEARCHED and restarts:
+        screened = self.starts == "screened"
+        if n > MOST_SEARCHED and (restarts or screened):
             chosen = np.random.default_rng(self.seed).choice(n, SEARCHED, replace=False)
             own = diagonal[chosen] if isinstance(diagonal, np.ndarray) else diagonal
             part = likelihood_of(hyper, points[chosen], values[chosen], own)
-            hyper, _ = maximize_likelihood(part, hyper, restarts, self.seed)
-            restarts, steps = 0, LAST_STEPS
+            starts = self._screened(hyper, points[chosen], values[chosen], own)
+            hyper, _ = maximize_likelihood(part, hyper, restarts, self.seed, starts=starts)
+            restarts, steps, screened = 0, LAST_STEPS, False
         likelihood = likelihood_of(hyper, points, values, diagonal)
-        return maximize_likelihood(likelihood, hyper, restarts, self.seed, steps)[0]
+        starts = self._screened(hyper, points, values, diagonal) if screened else None
+        return maximize_likelihood(likelihood, hyper, restarts, self.seed, steps, starts)[0]
+
+    def _screened(
+        self,
+        hyper: Hyperparameters,
+        points: FloatArray,
+        values: FloatArray,
+        diagonal: float | FloatArray,
+    ) -> FloatArray | None:
+        """Return where to climb from, None for the values that were given and random ones."""
+        if self.starts != "screened":
+            return None
+        likelihood_of = LIKELIHOODS[self.backend]
+        return screened_starts(
+            likelihood_of(hyper, points, values, diagonal),
+            likelihood_of(hyper, points, values, diagonal + UNEXPLAINED),
+            hyper,
+        )
 
     def noise_in(self, X: npt.ArrayLike, y: npt.ArrayLike) -> float:
         """Return the deviation of values of which none was told; 0 unless `learns_noise`."""
@@ -274,6 +302,7 @@ class GaussianProcess(Surrogate):
             hyper,
             lambda some: LIKELIHOODS[self.backend](some, points, values, diagonal),
             self.seed,
+            self._screened(hyper, points, values, diagonal),
         )
         return float(np.sqrt(variance)) * units.y_scale
 
@@ -328,6 +357,18 @@ class GaussianProcess(Surrogate):
             raise InputError(
                 f"one length-scale an input needs ard=True; got length_scale={self.length_scale!r} "
                 "with ard=False; set ard=True or give one number."
+            )
+        if self.starts == "screened" and not (
+            self.ard
+            and self.length_scale_prior != "none"
+            and self.length_scale_bounds != "fixed"
+            and not self.groups
+        ):
+            raise InputError(
+                "screened starts need length-scales that are free one by one and have a prior, and "
+                f"no groups; got ard={self.ard}, length_scale_prior={self.length_scale_prior!r}, "
+                f"length_scale_bounds={self.length_scale_bounds!r}, groups={self.groups!r:.40}; "
+                "set ard=True and length_scale_prior='hierarchical'."
             )
         if not self.normalize and self.y_range is not None:
             raise InputError(
