@@ -25,7 +25,7 @@ from nnbo_mip.loop.record.region_box import RegionBox
 from nnbo_mip.maximizers.base.abstract import Proposal
 from nnbo_mip.space.domain import Domain
 
-MOST_WORK = 0.15
+MOST_WORK = 0.4
 """Seconds of a nominal machine that the proof of a slice may be foreseen to need."""
 
 WORK_OF_A_BOX = 1e-7

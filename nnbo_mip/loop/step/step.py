@@ -212,7 +212,9 @@ class Step:
         )
         is_unread = self._learned.noise is not None and not is_read
         said = self._learned.said if self._slice is None else self._slice.said
-        return message, said, learned_noise, unread if is_unread else ""
+        family = self._learned.belief.family
+        taken = "" if family == surrogate.name else f"{family} was the likelier family."
+        return message, said, taken, learned_noise, unread if is_unread else ""
 
     @property
     def _responds(self) -> bool:

@@ -49,7 +49,8 @@ class Likeliest(Surrogate):
 
     members: Any = (
         "spherical_linear",
-        "gp:kernel=matern,ard=True,length_scale_prior=hierarchical,starts=screened",
+        "gp:kernel=matern,ard=True,length_scale_prior=hierarchical,starts=screened,"
+        "amplitude_bounds=(1e-5,100),alpha=1e-6,learns_noise=True",
     )
     seed: int = 0
 

@@ -44,7 +44,7 @@ from nnbo_mip.surrogates.gp.fitting import (
 )
 from nnbo_mip.surrogates.gp.kernels import FORMS, LARGEST_NU, Kernel
 from nnbo_mip.surrogates.gp.noise import MOST, amplitude_prior, unknown_noise
-from nnbo_mip.surrogates.gp.screening import UNEXPLAINED, screened_starts
+from nnbo_mip.surrogates.gp.screening import screened_starts
 from nnbo_mip.surrogates.gp.sklearn import sklearn_likelihood
 
 __all__ = ["GaussianProcess", "GpBelief", "pure"]
@@ -281,9 +281,11 @@ class GaussianProcess(Surrogate):
             return None
         likelihood_of = LIKELIHOODS[self.backend]
         return screened_starts(
-            likelihood_of(hyper, points, values, diagonal),
-            likelihood_of(hyper, points, values, diagonal + UNEXPLAINED),
+            lambda more: likelihood_of(hyper, points, values, diagonal + more),
             hyper,
+            points,
+            values,
+            diagonal,
         )
 
     def noise_in(self, X: npt.ArrayLike, y: npt.ArrayLike) -> float:
