@@ -64,9 +64,7 @@ def run(
     return {"reached": reached, "cpu": cpu, "ask": ask, "steps": len(asks), "proven": proven}
 
 
-def run_other(
-    task: Everyday, way: str, seed: int, readings: Sequence[int]
-) -> dict[str, Any]:
+def run_other(task: Everyday, way: str, seed: int, readings: Sequence[int]) -> dict[str, Any]:
     """Return what another package had reached at each reading, and its CPU seconds."""
     problem = problem_of(task.spec, seed)
     unit = 1.0 if task.is_loss else spread_of(problem)

@@ -23,7 +23,11 @@ def table(rows: Sequence[Row], ways: Sequence[str], readings: Sequence[int]) -> 
     way, and mean ranks, at each reading; lower is better.
     """
     head = [*(f"ratio at {n}" for n in readings), *(f"rank at {n}" for n in readings)]
-    lines = ["| group | way | runs | " + " | ".join([*head, "CPU s a run", "CPU s an ask", "proven"]) + " |"]
+    lines = [
+        "| group | way | runs | "
+        + " | ".join([*head, "CPU s a run", "CPU s an ask", "proven"])
+        + " |"
+    ]
     lines.append("|---|---|" + "---|" * (len(head) + 4))
     for group in dict.fromkeys(PILOT_TASKS[row["task"]].group for row in rows):
         cells = _shared([row for row in rows if PILOT_TASKS[row["task"]].group == group], ways)

@@ -76,8 +76,8 @@ def test_the_table_compares_ways_on_runs_that_all_have() -> None:
         )
     ]
     lines = table(rows, ["a", "b"], [20, 40]).splitlines()
-    assert lines[2] == "| larger | a | 2 | 1 | 1 | 1.50 | 1.75 | 1.0 |"
-    assert lines[3] == "| larger | b | 2 | 1 | 0.5 | 1.50 | 1.25 | 1.0 |"
+    assert lines[2] == "| larger | a | 2 | 1 | 1 | 1.50 | 1.75 | 1.0 |  |  |"
+    assert lines[3] == "| larger | b | 2 | 1 | 0.5 | 1.50 | 1.25 | 1.0 |  |  |"
     assert each(rows, ["a", "b"]).splitlines()[2] == "| levy8 | 4 1 0 | 1 1 |"
 
 

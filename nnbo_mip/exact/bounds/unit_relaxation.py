@@ -61,7 +61,8 @@ class Curve:
     Parameters
     ----------
     form : (B, m, m) array
-        In the units of the boxes, ``|t_i| <= 1``, in the coordinates that `moving` returns: half of ``t' form t`` is added to the expansion.
+        In the units of the boxes, ``|t_i| <= 1``, in the coordinates that `moving` returns: half of
+        ``t' form t`` is added to the expansion.
     after : (B,) array
         And this, with the sum's own remainder.
     whole : (B,) array

@@ -21,11 +21,11 @@ FEW_INPUTS, SOME_INPUTS, MANY_INPUTS = 4, 6, 8
 VERY_MANY_INPUTS = 20
 """Up to which the default is a Gaussian process whose proofs are about the whole space."""
 
-FAMILY, FAMILY_BEYOND, FAMILY_OF_CHOICES = "gp", "likeliest", "brvfl"
+FAMILY, FAMILY_BEYOND, FAMILY_OF_CHOICES = "gp", "portfolio", "brvfl"
 """Up to `VERY_MANY_INPUTS` coordinates, beyond, and beyond where most are no numbers but choices:
 categories, and numbers of two values."""
 
-SLICED = ("gp", "likeliest")
+SLICED = ("gp", "portfolio")
 """Families that beyond `VERY_MANY_INPUTS` coordinates are searched whole and proven in slices."""
 
 Options = Mapping[str, object]

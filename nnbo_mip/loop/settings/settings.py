@@ -179,9 +179,7 @@ class Settings(Rebuilt):
         embedded = embedded_space(made_space, embedding, made_seed)
         domain = (embedded or made_space).model()
         dimension = domain.n_parameters
-        made_surrogate = surrogates.create(
-            surrogate_for(surrogate, dimension, are_choices(domain))
-        )
+        made_surrogate = surrogates.create(surrogate_for(surrogate, dimension, are_choices(domain)))
         given = {
             "surrogate": made_surrogate,
             "acquisition": acquisition_for(acquisition, made_surrogate),

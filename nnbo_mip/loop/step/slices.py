@@ -8,9 +8,9 @@ is foreseen to be too much. Of b_j and b_k boxes with j < k coordinates,
 
     b_m ~ b_k (b_k / b_j)^((m - k) / (k - j))
 
-are foreseen with m, within reason, so that k hangs on the model and on no clock. Coordinates are freed in a random
-order, those with short length-scales first (`loop.regions.sides`). Where all move, the proof is
-about the whole space.
+are foreseen with m, within reason, so that k hangs on the model and on no clock. Coordinates are
+freed in a random order, those with short length-scales rather first (`loop.regions.sides`). Where
+all move, the proof is about the whole space.
 """
 
 from __future__ import annotations

@@ -213,7 +213,7 @@ class Step:
         is_unread = self._learned.noise is not None and not is_read
         said = self._learned.said if self._slice is None else self._slice.said
         family = self._learned.belief.family
-        taken = "" if family == surrogate.name else f"{family} was the likelier family."
+        taken = "" if family == surrogate.name else f"the family of this step is {family}."
         return message, said, taken, learned_noise, unread if is_unread else ""
 
     @property

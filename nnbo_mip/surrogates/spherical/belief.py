@@ -126,7 +126,9 @@ class SphericalBelief(LeavesOut, Belief):
         observations, K^-1 y = (y - mean) / D and (K^-1)_ii = (1 - S_ii / D_i) / D_i.
         """
         points, unit = self.check_points(X), self.units.y_scale
-        variances = np.square(np.hypot(self.noise, np.asarray(noise)) / unit) + np.zeros(len(points))
+        variances = np.square(np.hypot(self.noise, np.asarray(noise)) / unit) + np.zeros(
+            len(points)
+        )
         gaps = (np.asarray(y, dtype=np.float64) - self.mean(points)) / unit
         known = np.square(self.std(points) / unit) / variances
         precisions = np.maximum(1.0 - known, LEAST_LEFT) / variances

@@ -54,14 +54,18 @@ def test_a_peak_in_a_hundred_inputs_is_reached_from_the_best_point() -> None:
 
 
 def test_integers_are_settled_on_their_grids() -> None:
-    space = Space([*(Integer(f"n{j}", 0, 9) for j in range(15)), *(Real(f"r{j}", 0, 1) for j in range(15))])
+    space = Space(
+        [*(Integer(f"n{j}", 0, 9) for j in range(15)), *(Real(f"r{j}", 0, 1) for j in range(15))]
+    )
     domain = space.model()
     rng = np.random.default_rng(1)
     X = domain.sample(30, rng)
     y = X.sum(axis=1)
     belief = nm.surrogates.create("spherical_linear").fit(X, y)
     starts = X[np.argsort(-y)[:5]]
-    best = nm.maximize(belief, "ei", domain, maximizer="lbfgs:raw_samples=64", X=X, y=y, starts=starts)
+    best = nm.maximize(
+        belief, "ei", domain, maximizer="lbfgs:raw_samples=64", X=X, y=y, starts=starts
+    )
     assert best.x is not None
     assert domain.admissible(best.x[None])[0]
 

@@ -1,4 +1,4 @@
-"""The likeliest of several families: the contract, values that are left out, the choice."""
+"""Portfolios of families: the contract, values that are left out, the draw."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.stats import norm
 import nnbo_mip as nm
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import InputError, UnsupportedError
-from nnbo_mip.surrogates.combined.likeliest import Likeliest
+from nnbo_mip.surrogates.combined.portfolio import Portfolio
 from nnbo_mip.surrogates.gp.belief import GpBelief
 from nnbo_mip.surrogates.spherical.belief import SphericalBelief
 from nnbo_mip.testing.surrogate_contract import SurrogateContract
@@ -19,9 +19,9 @@ from nnbo_mip.testing.surrogate_contract import SurrogateContract
 QUICK = ("spherical_linear", "gp:kernel=matern,n_restarts=1")
 
 
-class TestLikeliest(SurrogateContract):
-    def make(self, **options: Any) -> Likeliest:
-        return Likeliest(QUICK, **options)
+class TestPortfolio(SurrogateContract):
+    def make(self, **options: Any) -> Portfolio:
+        return Portfolio(QUICK, **options)
 
     def test_the_belief_offers_what_the_surrogate_declared(self) -> None:
         """And what the member has beside it."""
@@ -65,23 +65,29 @@ def test_a_value_left_out_is_expected_as_by_a_model_that_never_saw_it(told: floa
             assert belief.left_out(X, y, noise)[i] == pytest.approx(expected, rel=1e-6)
 
 
+def family(X: FloatArray, y: FloatArray, **options: Any) -> set[str]:
+    """Return the families that some seeds draw."""
+    return {Portfolio(seed=seed, **options).fit(X, y).family for seed in range(12)}
+
+
 def test_planes_are_the_sphere_s_and_few_waves_the_process_s() -> None:
     X, y = slopes()
-    assert Likeliest().fit(X, y).family == "spherical_linear"
+    assert family(X, y, least=0.0) == {"spherical_linear"}
+    assert family(X, y) == {"spherical_linear", "gp"}
     X = np.random.default_rng(5).uniform(-1.0, 1.0, (60, 30))
-    assert Likeliest().fit(X, np.sin(6.0 * X[:, 7]) + X[:, 2] ** 2).family == "gp"
+    assert family(X, np.sin(6.0 * X[:, 7]) + X[:, 2] ** 2, least=0.0) == {"gp"}
 
 
 def test_units_of_values_do_not_choose() -> None:
     X, y = slopes()
-    families = {Likeliest().fit(X, factor * y + 5.0).family for factor in (1e-6, 1.0, 1e9)}
-    assert families == {"spherical_linear"}
+    for factor in (1e-6, 1e9):
+        assert family(X, factor * y + 5.0, least=0.0) == {"spherical_linear"}
 
 
 def test_constant_values_and_a_single_one_are_learned() -> None:
     X, _ = slopes(4)
     for n in (1, 4):
-        belief = Likeliest().fit(X[:n], np.full(n, 3.0))
+        belief = Portfolio().fit(X[:n], np.full(n, 3.0))
         assert belief.mean(X) == pytest.approx(3.0)
 
 
@@ -95,14 +101,16 @@ def test_constant_values_and_a_single_one_are_learned() -> None:
 )
 def test_members_that_cannot_be_compared_are_refused(members: Any, error: type) -> None:
     with pytest.raises(error, match="members must"):
-        Likeliest(members)
+        Portfolio(members)
 
 
 def test_a_run_says_which_family_was_taken() -> None:
     sides = [(-1.0, 1.0)] * 22
     run = nm.BayesianOptimizer(sides, initial=6, seed=1)
-    assert run.settings.surrogate.name == "likeliest"
+    assert run.settings.surrogate.name == "portfolio"
     for _ in range(7):
         asked = run.ask()
         run.tell(asked.x, float(np.sum(asked.x)))
-    assert "spherical_linear was the likelier family" in asked.message
+    assert "the family of this step is" in asked.message
+    with pytest.raises(InputError, match="least"):
+        Portfolio(least=1.5)

@@ -1,17 +1,20 @@
-r"""Of several families the one whose model says most of values that it was not told.
+r"""Of several families one, drawn anew in each fit with the weight that left-out values give it.
 
 Each member learns from all observations. With its scales as they are, each value is then predicted
 from the others: with K the covariance of the values, noise included, and w = K^-1 y,
 
     v_i = 1 / (K^-1)_ii,        y_i - mean_i = w_i v_i,
 
-so no model is fitted twice. The belief of the member with the largest sum of log densities is
-returned, as it is: it can be maximized, proven and saved like any other of its family.
+so no model is fitted twice. The densities of all values make the weights of stacking (`average`),
+and every member has a least share beside them: values say late which family finds good points. The
+belief of the member that is drawn is returned as it is, so that it can be maximized, proven and
+saved like any other of its family.
 
 References
 ----------
 Sundararajan and Keerthi (2001), densities of values left out [SundararajanKeerthi2001].
-Rasmussen and Williams (2006), the same, chapter 5 [RasmussenWilliams2006].
+Yao et al. (2018), stacking [Yao2018].
+Hoffman et al. (2011), portfolios [Hoffman2011].
 """
 
 from __future__ import annotations
@@ -23,28 +26,31 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from nnbo_mip.core.checks import check_count
+from nnbo_mip.core.checks import check_count, check_number
 from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.surrogates.base.abstract import Belief, Capability, Surrogate
 from nnbo_mip.surrogates.base.left_out import LeavesOut
 from nnbo_mip.surrogates.base.observations import Observations
+from nnbo_mip.surrogates.combined.average import stacked
 
 
 @dataclass(frozen=True)
-class Likeliest(Surrogate):
-    """Options of a choice among families.
+class Portfolio(Surrogate):
+    """Options of a portfolio of families.
 
     Parameters
     ----------
     members : tuple of str or dict
-        Gaussian processes, by name, with options: ``gp``, ``spherical_linear``. Of equally likely
-        ones the first is taken.
+        Gaussian processes, by name, with options: ``gp``, ``spherical_linear``.
+    least : float
+        Probability of each member, times their number, that no value takes from it: 0 for the
+        weights alone, 1 for the same probability of all.
     seed : int
-        Of the members.
+        Of the draw and of the members.
     """
 
-    name: ClassVar[str] = "likeliest"
-    belief_type: ClassVar[type[Belief]] = Belief
+    name: ClassVar[str] = "portfolio"
+    belief_type: ClassVar[type[Belief]] = Belief  # type: ignore[type-abstract]
     weighs_noise: ClassVar[bool] = True
 
     members: Any = (
@@ -52,6 +58,7 @@ class Likeliest(Surrogate):
         "gp:kernel=matern,ard=True,length_scale_prior=hierarchical,starts=screened,"
         "amplitude_bounds=(1e-5,100),alpha=1e-6,learns_noise=True",
     )
+    least: float = 0.5
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -62,6 +69,7 @@ class Likeliest(Surrogate):
                 "in ('spherical_linear', 'gp')."
             )
         object.__setattr__(self, "members", tuple(self.members))
+        check_number("least", self.least, least=0.0, most=1.0)
         check_count("seed", self.seed, least=0)
         for made in self._made():
             if not issubclass(made.belief_type, LeavesOut):
@@ -85,26 +93,27 @@ class Likeliest(Surrogate):
         for made in self._made():
             made.check_installed()
 
-    def converted(self, convert: Callable[[float], float]) -> Likeliest:
+    def converted(self, convert: Callable[[float], float]) -> Portfolio:
         """Return it with the ranges that its members know in other units."""
         return replace(self, members=tuple(made.converted(convert) for made in self._made()))
 
-    def with_categories(self, groups: tuple[tuple[int, ...], ...]) -> Likeliest:
+    def with_categories(self, groups: tuple[tuple[int, ...], ...]) -> Portfolio:
         """Return it with members that know of these categories."""
         return replace(self, members=tuple(made.with_categories(groups) for made in self._made()))
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Belief:
-        """Return the belief of the likeliest member."""
+        """Return the belief of the member that is drawn."""
         return self.fit_with_noise(X, y, self.noise_in(X, y))
 
     def fit_with_noise(self, X: npt.ArrayLike, y: npt.ArrayLike, noise: npt.ArrayLike) -> Belief:
-        """Return the belief of the likeliest member, each told the deviation of every value."""
+        """Return the belief of the member that is drawn, each told the deviation of every value."""
         data = Observations.of(X, y)
         told = data.deviations(noise) + np.zeros(len(data.y))
         beliefs: list[Any] = [one.fit_with_noise(data.X, data.y, told) for one in self._made()]
-        sums = [float(belief.left_out(data.X, data.y, told).sum()) for belief in beliefs]
-        chosen: Belief = beliefs[int(np.argmax(np.nan_to_num(sums, nan=-np.inf)))]
-        return chosen
+        logs = np.stack([one.left_out(data.X, data.y, told) for one in beliefs], axis=1)
+        shares = (1.0 - self.least) * stacked(logs) + self.least / len(beliefs)
+        drawn: Belief = beliefs[int(np.random.default_rng(self.seed).choice(len(shares), p=shares))]
+        return drawn
 
     def noise_in(self, X: npt.ArrayLike, y: npt.ArrayLike) -> float:
         """Return the largest deviation that a member believes values have where none is told."""
