@@ -12,6 +12,7 @@ import numpy as np
 import nnbo_mip as nm
 from benchmarks.everyday.tasks import Everyday
 from benchmarks.pilots.others import OTHERS
+from benchmarks.pilots.wide import made_known
 from nnbo_mip.lab.plan.starts import problem_of
 from nnbo_mip.maximizers.heuristics.unit_cube import UnitCube
 from nnbo_mip.problems import Problem
@@ -36,6 +37,7 @@ def run(
     way says otherwise, so that a run takes seconds.
     """
     problem = problem_of(task.spec, seed)
+    made_known(task.spec)
     if way in OTHERS:
         return run_other(task, way, seed, readings)
     unit, rng, n = (1.0 if task.is_loss else spread_of(problem)), _generator(seed), max(readings)

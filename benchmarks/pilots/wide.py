@@ -115,15 +115,9 @@ def hidden(problem: str, dimension: int, seed: int = 0) -> Problem:
     """Return a problem of few inputs at random places among many that do not matter."""
     d = registry.create(problem).dimension
     places = np.random.default_rng([dimension, seed]).choice(dimension, d, replace=False)
-    made = registry.create(
-        {
-            "name": "embedded",
-            "problem": problem,
-            "dimension": dimension,
-            "coordinates": places.tolist(),
-        }
+    return registry.create(
+        "embedded", problem=problem, dimension=dimension, coordinates=places.tolist()
     )
-    return made
 
 
 def weighted_neighbors(data: str, seed: int = 0) -> Problem:
@@ -202,11 +196,19 @@ def _hidden(problem: str, d: int) -> Everyday:
     return Everyday(f"{problem} of {d}", "few matter", spec)
 
 
+def made_known(spec: Any) -> None:
+    """Register the maker of a problem of this module that a description names, if it names one.
+
+    Not when it is imported: who asks for all problems of the package gets those of pilots only
+    where they run.
+    """
+    name = spec.get("name") if isinstance(spec, Mapping) else None
+    if name in MADE and name not in registry.available():
+        registry.register(name)(MADE[name])
+
+
 def wide_tasks() -> tuple[Everyday, ...]:
-    """Return the tasks, their problems registered."""
-    for name, made in MADE.items():
-        if name not in registry.available():
-            registry.register(name)(made)
+    """Return the tasks."""
     linear = {"name": "pilot_sparse_linear", "dimension": 100, "active": 10, "seed": "{instance}"}
     return (
         _moved("rastrigin", 30, "valleys", rotated=True),

@@ -138,7 +138,10 @@ def test_beyond_twenty_coordinates_choices_have_another_family_than_numbers() ->
     def family(*sides: Any) -> str:
         return BayesianOptimizer(nm.Space(list(sides))).settings.surrogate.name
 
-    numbers = [*(Real(f"r{j}", 0.0, 1.0) for j in range(8)), *(Integer(f"n{j}", 0, 9) for j in range(7))]
+    numbers = [
+        *(Real(f"r{j}", 0.0, 1.0) for j in range(8)),
+        *(Integer(f"n{j}", 0, 9) for j in range(7)),
+    ]
     choices = [
         *(Integer(f"b{j}", 0, 1) for j in range(8)),
         *(Categorical(f"c{j}", ["a", "b", "c"]) for j in range(8)),
@@ -153,7 +156,7 @@ def test_a_region_that_is_left_open_hangs_on_the_family() -> None:
         return BayesianOptimizer([(0.0, 1.0)] * dimension, family, **options).settings.region
 
     lasts = {"gp": (20, "slices"), "portfolio": (20, "slices")}
-    lasts |= {family: (6, "trust:failures=5") for family in ("brvfl", "nomu")}
+    lasts |= dict.fromkeys(("brvfl", "nomu"), (6, "trust:failures=5"))
     for family, (last, beyond) in lasts.items():
         assert region(family, last) == region_of(None)
         assert region(family, last + 1) == region_of(beyond)
