@@ -36,10 +36,10 @@ def run(
     spread, or the least loss where an optimum is not known. Maximizers are heuristic unless the
     way says otherwise, so that a run takes seconds.
     """
-    problem = problem_of(task.spec, seed)
     made_known(task.spec)
     if way in OTHERS:
         return run_other(task, way, seed, readings)
+    problem = problem_of(task.spec, seed)
     unit, rng, n = (1.0 if task.is_loss else spread_of(problem)), _generator(seed), max(readings)
     optimizer = nm.BayesianOptimizer(problem.space, **_options(problem, options, seed, n))
     drawn = problem.space.model().sample(n, np.random.default_rng(seed))

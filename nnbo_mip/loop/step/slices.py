@@ -25,11 +25,14 @@ from nnbo_mip.loop.record.region_box import RegionBox
 from nnbo_mip.maximizers.base.abstract import Proposal
 from nnbo_mip.space.domain import Domain
 
-MOST_WORK = 0.4
+MOST_WORK = 0.1
 """Seconds of a nominal machine that the proof of a slice may be foreseen to need."""
 
-WORK_OF_A_BOX = 1e-7
-"""Such seconds for a box, for each observation and each of observations and inputs together."""
+WORK_OF_A_BOX = 1.2e-7
+"""Such seconds for a box, for each pair of observations."""
+
+MOST_BOXES = 250.0
+"""That may be foreseen however few observations there are: of many more a check proves none."""
 
 LEAST_GROWTH, MOST_GROWTH = 2.0, 8.0
 """Between which boxes are foreseen to multiply with each coordinate: few boxes say little of it."""
@@ -78,7 +81,7 @@ def widest_slice(
     sides : list of tuple of int
         Coordinates in the order in which they are freed, those of a category together.
     n : int
-        Observations, which a box costs in proportion to.
+        Observations.
     is_late : callable
         Whether the time is up.
 
@@ -86,7 +89,7 @@ def widest_slice(
     -----
     Where not even one coordinate closes, that open answer is returned.
     """
-    most_boxes = MOST_WORK / (WORK_OF_A_BOX * n * (n + domain.dimension))
+    most_boxes = min(MOST_WORK / (WORK_OF_A_BOX * n * n), MOST_BOXES)
     found: Slice | None = None
     count, before, boxes_before = min(1, len(sides)), 0, 1
     while True:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,7 @@ from nnbo_mip.surrogates.gp.fitting import (
 )
 from nnbo_mip.surrogates.gp.kernels import FORMS, LARGEST_NU, Kernel
 from nnbo_mip.surrogates.gp.noise import MOST, amplitude_prior, unknown_noise
+from nnbo_mip.surrogates.gp.options import check_categories, check_groups, check_range
 from nnbo_mip.surrogates.gp.screening import screened_starts
 from nnbo_mip.surrogates.gp.sklearn import sklearn_likelihood
 
@@ -202,12 +203,12 @@ class GaussianProcess(Surrogate):
         check_y_range(self.y_range)
         lengths = self.length_scale
         for length in lengths if isinstance(lengths, tuple | list) else [lengths]:
-            _check_range("length_scale", length, self.length_scale_bounds)
-        _check_range("amplitude", self.amplitude, self.amplitude_bounds)
-        _check_range("mixture", self.mixture, self.mixture_bounds)
+            check_range("length_scale", length, self.length_scale_bounds)
+        check_range("amplitude", self.amplitude, self.amplitude_bounds)
+        check_range("mixture", self.mixture, self.mixture_bounds)
         check_number("noise", self.noise, least=0.0)
         if self.noise_bounds != "fixed":
-            _check_range("noise", self.noise, self.noise_bounds)
+            check_range("noise", self.noise, self.noise_bounds)
         self._check_combination()
 
     @property
@@ -398,25 +399,6 @@ pure = partial(GaussianProcess, pure=True)
 """The preset ``pgp``: the same process, whose uncertainty a loop uses as it is."""
 
 
-def _check_range(name: str, value: object, ends: object) -> None:
-    """Refuse a range that is none, or that leaves out where the search starts."""
-    number = check_number(name, value, above=0.0)
-    if ends == "fixed":
-        return
-    pair = ends if isinstance(ends, tuple | list) and len(ends) == 2 else (None, None)
-    low, high = (check_number(f"each end of {name}_bounds", end, above=0.0) for end in pair)
-    if not low < high:
-        raise InputError(
-            f"{name}_bounds must be 'fixed' or (low, high) with low < high; got {ends!r}; "
-            "swap or widen them."
-        )
-    if not low <= number <= high:
-        raise InputError(
-            f"{name} must lie within {name}_bounds = {ends!r}, as the search starts there; got "
-            f"{number!r}; choose a value between them."
-        )
-
-
 def conditioned(
     hyper: Hyperparameters,
     points: FloatArray,
@@ -484,36 +466,3 @@ def factorize(
         "the kernel matrix must have a Cholesky factor; it has none at any diagonal, so X holds "
         "numbers that are too large; scale X to [-1, 1]."
     )
-
-
-def check_groups(given: object) -> tuple[tuple[int, ...], ...]:
-    """Return disjoint groups that hold the inputs 0, 1, …, each once."""
-    rows = list(given) if isinstance(given, tuple | list) else []
-    members = [one for row in rows if isinstance(row, tuple | list) for one in row]
-    whole = all(isinstance(row, tuple | list) and len(row) for row in rows) and bool(rows)
-    counted = all(
-        isinstance(one, int | np.integer) and not isinstance(one, bool) for one in members
-    )
-    if not (whole and counted and sorted(members) == list(range(len(members)))):
-        raise InputError(
-            "groups must be a tuple of groups of inputs that hold each of 0, 1, … once; got "
-            f"{given!r:.80}; write ((0, 1), (2,)), say."
-        )
-    return tuple(tuple(int(one) for one in row) for row in rows)
-
-
-def check_categories(given: object) -> tuple[tuple[int, ...], ...]:
-    """Return disjoint groups of inputs, counted from 0."""
-    rows: list[Any] = list(given) if isinstance(given, tuple | list) else [given]
-    members = [one for row in rows if isinstance(row, tuple | list) for one in row]
-    whole = all(isinstance(row, tuple | list) and len(row) for row in rows)
-    counted = all(
-        isinstance(one, int | np.integer) and not isinstance(one, bool) and one >= 0
-        for one in members
-    )
-    if not (whole and counted and len(set(members)) == len(members)):
-        raise InputError(
-            "categories must be a tuple of disjoint groups of inputs, counted from 0; got "
-            f"{given!r:.80}; write ((1, 2, 3),), say."
-        )
-    return tuple(tuple(int(one) for one in row) for row in rows)
