@@ -202,7 +202,7 @@ def made_known(spec: Any) -> None:
     Not when it is imported: who asks for all problems of the package gets those of pilots only
     where they run.
     """
-    name = spec.get("name") if isinstance(spec, Mapping) else None
+    name = str(spec.get("name", "")) if isinstance(spec, Mapping) else ""
     if name in MADE and name not in registry.available():
         registry.register(name)(MADE[name])
 

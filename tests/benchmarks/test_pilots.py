@@ -14,7 +14,7 @@ from benchmarks.pilots import __main__ as command
 from benchmarks.pilots.run import n_starts, run
 from benchmarks.pilots.table import each, table
 from benchmarks.pilots.tasks import PILOT_TASKS
-from benchmarks.pilots.wide import MADE, sparse_linear
+from benchmarks.pilots.wide import MADE, sparse_linear, wide_tasks
 from benchmarks.regret.problems import SUITES
 from nnbo_mip.lab.plan.starts import problem_of
 from nnbo_mip.problems.catalogue import registry as problems
@@ -94,8 +94,9 @@ def test_no_pilot_is_a_task_by_which_defaults_are_judged() -> None:
 def test_wide_pilots_run_and_their_optima_are_attained() -> None:
     before = nm.problems.available()
     assert not set(MADE) & set(before)
-    wide = [task for task in PILOT_TASKS.values() if isinstance(task.spec, dict)]
-    assert len({task.group for task in wide} | {"corner"}) == 5
+    wide = wide_tasks()
+    assert len({task.group for task in wide}) == 5
+    assert {task.label for task in wide} <= set(PILOT_TASKS)
     try:
         for task in wide:
             if "neighbors" in task.label:
