@@ -35,6 +35,13 @@ def test_surrogates() -> None:
     assert "mean" in names["net"].output_names
 
 
+def test_many_inputs(capsys: pytest.CaptureFixture[str]) -> None:
+    _run("many_inputs.md")
+    shown = capsys.readouterr().out
+    assert shown.startswith("portfolio slices\n")
+    assert "the others are where a search of the whole space ended" in shown
+
+
 def test_spaces(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     names = _run("spaces.md")
     shown = capsys.readouterr().out

@@ -11,6 +11,8 @@ import numpy as np
 
 import nnbo_mip as nm
 from benchmarks.everyday.tasks import Everyday
+from benchmarks.pilots.others import OTHERS
+from benchmarks.pilots.wide import made_known
 from nnbo_mip.lab.plan.starts import problem_of
 from nnbo_mip.maximizers.heuristics.unit_cube import UnitCube
 from nnbo_mip.problems import Problem
@@ -34,23 +36,59 @@ def run(
     spread, or the least loss where an optimum is not known. Maximizers are heuristic unless the
     way says otherwise, so that a run takes seconds.
     """
+    made_known(task.spec)
+    if way in OTHERS:
+        return run_other(task, way, seed, readings)
     problem = problem_of(task.spec, seed)
     unit, rng, n = (1.0 if task.is_loss else spread_of(problem)), _generator(seed), max(readings)
     optimizer = nm.BayesianOptimizer(problem.space, **_options(problem, options, seed, n))
     drawn = problem.space.model().sample(n, np.random.default_rng(seed))
     noise = getattr(problem.noise, "sd", None) if task.told else None
-    reached, best, started = [], np.inf, time.process_time()
+    reached, best, asks, proven = [], np.inf, [], 0
+    started = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", nm.ModelWarning)
         for i in range(n):
-            x = problem.space.decode(drawn[i]) if way == RANDOM else optimizer.ask().x
+            asked = time.process_time()
+            suggestion = None if way == RANDOM else optimizer.ask()
+            if suggestion is not None and not suggestion.is_initial:
+                asks.append(time.process_time() - asked)
+                proven += suggestion.status == "optimal"
+            x = problem.space.decode(drawn[i]) if suggestion is None else suggestion.x
             y = float(problem.evaluate(x, rng)[0])
             optimizer.tell(x, y, noise=noise)
             best = min(best, y)
             if i + 1 in readings:
                 told = best if task.is_loss else float(problem.regret(_reported(optimizer, way))[0])
                 reached.append(told / unit)
-    return {"reached": reached, "cpu": round(time.process_time() - started, 2)}
+    cpu = round(time.process_time() - started, 2)
+    ask = round(float(np.median(asks)), 3) if asks else 0.0
+    return {"reached": reached, "cpu": cpu, "ask": ask, "steps": len(asks), "proven": proven}
+
+
+def run_other(task: Everyday, way: str, seed: int, readings: Sequence[int]) -> dict[str, Any]:
+    """Return what another package had reached at each reading, and its CPU seconds."""
+    problem = problem_of(task.spec, seed)
+    unit = 1.0 if task.is_loss else spread_of(problem)
+    domain = problem.space.model()
+    reached, best, started = [], np.inf, time.process_time()
+    other = OTHERS[way](domain.dimension, seed)
+    for i in range(max(readings)):
+        z = domain.lower + other.ask() * (domain.upper - domain.lower)
+        y = problem.sign * float(problem.evaluate(problem.space.decode(z[None])[0])[0])
+        other.tell(y)
+        best = min(best, y)
+        if i + 1 in readings:
+            told = best if task.is_loss else float(problem.regret_of([problem.sign * best])[0])
+            reached.append(told / unit)
+    cpu = time.process_time() - started
+    return {
+        "reached": reached,
+        "cpu": round(cpu, 2),
+        "ask": round(cpu / max(readings), 3),
+        "steps": 0,
+        "proven": 0,
+    }
 
 
 def spread_of(problem: Problem) -> float:

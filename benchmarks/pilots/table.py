@@ -23,8 +23,12 @@ def table(rows: Sequence[Row], ways: Sequence[str], readings: Sequence[int]) -> 
     way, and mean ranks, at each reading; lower is better.
     """
     head = [*(f"ratio at {n}" for n in readings), *(f"rank at {n}" for n in readings)]
-    lines = ["| group | way | runs | " + " | ".join([*head, "CPU s a run"]) + " |"]
-    lines.append("|---|---|" + "---|" * (len(head) + 2))
+    lines = [
+        "| group | way | runs | "
+        + " | ".join([*head, "CPU s a run", "CPU s an ask", "proven"])
+        + " |"
+    ]
+    lines.append("|---|---|" + "---|" * (len(head) + 4))
     for group in dict.fromkeys(PILOT_TASKS[row["task"]].group for row in rows):
         cells = _shared([row for row in rows if PILOT_TASKS[row["task"]].group == group], ways)
         if not cells:
@@ -34,9 +38,14 @@ def table(rows: Sequence[Row], ways: Sequence[str], readings: Sequence[int]) -> 
         ratios = np.exp((floored - floored[:, :1]).mean(axis=0))
         ranks = rankdata(floored, axis=1).mean(axis=0)
         cpu = np.array([[row["cpu"] for row in cell] for cell in cells]).mean(axis=0)
+        ask = np.array([[row.get("ask", 0.0) for row in cell] for cell in cells])
+        steps = np.array([[row.get("steps", 0) for row in cell] for cell in cells]).sum(axis=0)
+        proven = np.array([[row.get("proven", 0) for row in cell] for cell in cells]).sum(axis=0)
         for k, way in enumerate(ways):
             numbers = [*(f"{one:.3g}" for one in ratios[k]), *(f"{one:.2f}" for one in ranks[k])]
             line = [group, way, str(len(cells)), *numbers, f"{cpu[k]:.1f}"]
+            line.append(f"{np.median(ask[:, k]):.2g}" if ask[:, k].any() else "")
+            line.append(f"{proven[k] / steps[k]:.0%}" if steps[k] else "")
             lines.append("| " + " | ".join(line) + " |")
     return "\n".join(lines)
 

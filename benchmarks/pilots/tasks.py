@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 import benchmarks.pilots.mixed  # noqa: F401 - its problems are known by name then
 from benchmarks.everyday.tasks import PILOTS, Everyday
+from benchmarks.pilots.wide import wide_tasks
 from benchmarks.regret.problems import FUNCTIONS
 
 SMALLER = (
@@ -49,6 +50,7 @@ PILOT_TASKS: Mapping[str, Everyday] = MappingProxyType(
             Everyday("hartmann3 of 8", "larger", FEW_THAT_MATTER),
             Everyday("shifted", "levels", "pilot_shifted", is_loss=True),
             Everyday("additive", "levels", "pilot_additive", is_loss=True),
+            *wide_tasks(),
         )
     }
 )

@@ -263,6 +263,11 @@ def prove(
     )
 
 
+def closes_whole(target: Target) -> bool:
+    """Whether the first bound closes in any number of inputs: a mean or a draw on the sphere."""
+    return target.problem.posterior.on_sphere and closes_at_once(target.problem)
+
+
 def warm_start(target: Target, request: Request, time_limit: float) -> Proposal | None:
     """Return the best point that ascents find, None where they are not worth their time.
 
@@ -275,8 +280,7 @@ def warm_start(target: Target, request: Request, time_limit: float) -> Proposal 
     """
     domain = target.domain
     few = np.count_nonzero(domain.lower < domain.upper) < FEWEST_INPUTS
-    at_once = target.problem.posterior.on_sphere and closes_at_once(target.problem)
-    if few or at_once or ASCENTS.why_not(target):
+    if few or closes_whole(target) or ASCENTS.why_not(target):
         return None
     asked = replace(request, time_limit=SHARE * time_limit, callback=None)
     return ASCENTS.maximize(target, asked)

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import nnbo_mip as nm
 from benchmarks.everyday.tasks import TASKS
 from benchmarks.pilots import __main__ as command
 from benchmarks.pilots.run import n_starts, run
 from benchmarks.pilots.table import each, table
 from benchmarks.pilots.tasks import PILOT_TASKS
+from benchmarks.pilots.wide import MADE, sparse_linear, wide_tasks
 from benchmarks.regret.problems import SUITES
 from nnbo_mip.lab.plan.starts import problem_of
+from nnbo_mip.problems.catalogue import registry as problems
 
 
 def test_runs_are_kept_and_not_made_twice(
@@ -76,8 +80,8 @@ def test_the_table_compares_ways_on_runs_that_all_have() -> None:
         )
     ]
     lines = table(rows, ["a", "b"], [20, 40]).splitlines()
-    assert lines[2] == "| larger | a | 2 | 1 | 1 | 1.50 | 1.75 | 1.0 |"
-    assert lines[3] == "| larger | b | 2 | 1 | 0.5 | 1.50 | 1.25 | 1.0 |"
+    assert lines[2] == "| larger | a | 2 | 1 | 1 | 1.50 | 1.75 | 1.0 |  |  |"
+    assert lines[3] == "| larger | b | 2 | 1 | 0.5 | 1.50 | 1.25 | 1.0 |  |  |"
     assert each(rows, ["a", "b"]).splitlines()[2] == "| levy8 | 4 1 0 | 1 1 |"
 
 
@@ -85,3 +89,38 @@ def test_no_pilot_is_a_task_by_which_defaults_are_judged() -> None:
     judged = {str(task.spec) for task in TASKS}
     judged |= {case.spec for suite in SUITES.values() for case in suite.values()}
     assert not [label for label, task in PILOT_TASKS.items() if str(task.spec) in judged]
+
+
+def test_wide_pilots_run_and_their_optima_are_attained() -> None:
+    before = nm.problems.available()
+    assert not set(MADE) & set(before)
+    wide = wide_tasks()
+    assert len({task.group for task in wide}) == 5
+    assert {task.label for task in wide} <= set(PILOT_TASKS)
+    try:
+        for task in wide:
+            if "neighbors" in task.label:
+                continue
+            reached = run(task, "random", {}, 1, [2, 3])["reached"]
+            assert reached[0] >= reached[1] >= 0.0
+            problem = problem_of(task.spec, 1)
+            assert problem.dimension >= 30
+            if problem.optimizers is not None:
+                assert problem.regret(problem.known_optimizers).max() < 1e-6
+        cell = run(wide[0], "cma", {}, 1, [3])
+        assert cell["steps"] == 0
+        ours = run(wide[0], "ours", {"initial": 2, "maximizer": "auto"}, 1, [4])
+        assert (ours["steps"], ours["proven"]) == (2, 2)
+        assert ours["ask"] > 0.0
+    finally:
+        for name in set(nm.problems.available()) - set(before):
+            problems.unregister(name)
+
+
+def test_a_line_of_ten_inputs_is_lowest_at_a_corner() -> None:
+    problem = sparse_linear(100, 10, seed=1)
+    corners = np.random.default_rng(0).choice([-1.0, 1.0], (200, 100))
+    assert (problem.truth(corners) >= problem.optimum).all()
+    slopes = problem.truth(np.eye(100))
+    best = np.where(slopes > 0.0, -1.0, 1.0)
+    assert problem.regret(best) == pytest.approx(0.0, abs=1e-9)

@@ -47,6 +47,11 @@ def code(text: str) -> str:
     return found[1]
 
 
+def options_of(text: str) -> dict[str, Any]:
+    """Return the options of a family that is written with them."""
+    return surrogates.parsed(text)[1]
+
+
 def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     (block,) = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
     exec(compile(block, "choosing.md", "exec"), {})
@@ -55,13 +60,15 @@ def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_family_and_its_options() -> None:
     families = {d: "up to 20" if d <= 20 else "21 and more" for d in (1, 6, 7, 20, 21)}
-    (name, dimension, options), *others = rows("name")
-    assert (name, dimension) == ("`gp`, alone", "all")
+    (name, dimension, options), (_, beyond_20, more), *others = rows("name")
+    assert (name, dimension, beyond_20) == ("`gp`, alone", "all", "21 and more")
     for d, condition in families.items():
         family = code(taken("surrogate", condition))
         assert settings(d).surrogate.name == family
         assert settings(d).surrogate == settings(d, surrogate=family).surrogate
-        assert settings(d, surrogate="gp").surrogate == surrogates.create(code(options))
+        taken_alone = options_of(code(options)) | (options_of(f"gp:{code(more)}") if d > 20 else {})
+        expected = surrogates.create("gp", **taken_alone)
+        assert settings(d, surrogate="gp").surrogate == expected
     beyond = {"brvfl": (4, 5, 6, 7), "nomu": (7, 8, 30)}
     assert {code(name) for name, *_ in others} == set(beyond)
     for cell, coordinates, what in others:
@@ -99,7 +106,7 @@ def test_escape_maximizer_region_and_starts() -> None:
     assert chosen.maximizer.name == code(said)
     assert f", {chosen.time_limit:g} s an ask" in said
     for family, conditions in {
-        "gp": {1: "`gp`, up to 20", 20: "`gp`, up to 20", 21: "all others"},
+        "gp": {1: "`gp`, up to 20", 20: "`gp`, up to 20", 21: "`gp` and `portfolio`"},
         "brvfl": {1: "others, up to 6", 6: "others, up to 6", 7: "all others"},
     }.items():
         for d, condition in conditions.items():

@@ -32,7 +32,7 @@ import numpy as np
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.exact.bounds.relaxation import LinearBounds
 from nnbo_mip.exact.bounds.row_relaxation import OutputBounds
-from nnbo_mip.exact.bounds.units import UnitRelaxations, Units
+from nnbo_mip.exact.bounds.units import UnitRelaxations, Units, moving
 from nnbo_mip.exact.search.rounding import LARGEST_MAGNITUDE, center_and_radius, gamma
 from nnbo_mip.scores.posteriors.process import ProcessPosterior
 from nnbo_mip.scores.posteriors.tanh import TanhPosterior, thinned
@@ -60,8 +60,9 @@ class Curve:
 
     Parameters
     ----------
-    form : (B, d, d) array
-        In the units of the boxes, ``|t_i| <= 1``: half of ``t' form t`` is added to the expansion.
+    form : (B, m, m) array
+        In the units of the boxes, ``|t_i| <= 1``, in the coordinates that `moving` returns: half of
+        ``t' form t`` is added to the expansion.
     after : (B,) array
         And this, with the sum's own remainder.
     whole : (B,) array
@@ -235,9 +236,10 @@ class UnitRows:
         curve: Curve | None,
     ) -> tuple[FloatArray, FloatArray]:
         """Return the same of the sums' expansions."""
-        forms, radius = bounded.forms, bounded.radius.T
+        forms, columns = bounded.forms, moving(bounded.lower, bounded.upper, bounded.center)
+        radius = bounded.radius.T[:, columns]
         slopes = forms.sum_along(weights * forms.slope)
-        form = radius[:, :, None] * forms.sum_curved(weights) * radius[:, None, :]
+        form = radius[:, :, None] * forms.sum_curved(weights, columns) * radius[:, None, :]
         third = (np.abs(weights) * forms.third).sum(axis=1)
         _, after_one, after_two = changes
         with np.errstate(invalid="ignore"):  # no norm times no bound is no number, and not taken

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nnbo_mip.core.arrays import FloatArray
+from nnbo_mip.core.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,19 +48,33 @@ class UnitRelaxations:
             return np.asarray(factors @ self.along)
         return np.asarray((factors[:, None, :] @ self.along)[:, 0])
 
-    def sum_curved(self, weights: FloatArray) -> FloatArray:
-        """Return ``sum_j weights_bj q_j`` as matrices (B, d, d)."""
-        along, factors = self.along, weights * self.bend
-        d = len(self.metric)
+    def sum_curved(self, weights: FloatArray, columns: Columns) -> FloatArray:
+        """Return ``sum_j weights_bj q_j`` as matrices (B, m, m), in m of the coordinates."""
+        along, factors = self.along[..., columns], weights * self.bend
+        metric = self.metric[columns]
+        d = len(metric)
         if along.ndim == 2:
             products = (along[:, :, None] * along[:, None, :]).reshape(len(along), d * d)
             sums = (factors @ products).reshape(-1, d, d)
         else:
             sums = along.transpose(0, 2, 1) @ (factors[:, :, None] * along)
         sums[:, np.arange(d), np.arange(d)] += (
-            2.0 * (weights * self.slope).sum(axis=1)[:, None] * self.metric
+            2.0 * (weights * self.slope).sum(axis=1)[:, None] * metric
         )
         return np.asarray(sums)
+
+
+Columns = slice | IntArray
+"""Coordinates of which a matrix in all of them is needed."""
+
+
+def moving(lower: FloatArray, upper: FloatArray, center: FloatArray) -> Columns:
+    """Return the coordinates that move in any of the boxes (d, B).
+
+    Half widths are rounded up, so that they are not 0 where a coordinate is fixed.
+    """
+    columns = np.flatnonzero(((lower != upper) | (center != lower)).any(axis=1))
+    return slice(None) if len(columns) == len(center) else columns
 
 
 class Units(abc.ABC):

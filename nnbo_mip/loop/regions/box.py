@@ -102,7 +102,9 @@ def region_of_step(
     box = box_of(extent, domain, length_scales)
     boxes = [box]
     if extent.coordinates is not None:
-        boxes.insert(0, some_sides(box, extent.centre, domain, extent.coordinates, seed))
+        lengths = length_scales if extent.is_weighted else None
+        few = some_sides(box, extent.centre, domain, extent.coordinates, seed, lengths)
+        boxes.insert(0, few)
     for one in boxes:
         if not _is_exhausted(one, domain, known):
             return one, ""

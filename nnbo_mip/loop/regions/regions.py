@@ -58,6 +58,9 @@ class Region(abc.ABC):
     limits: ClassVar[bool] = True
     """Whether it ever gives less than the whole domain."""
 
+    slices: ClassVar[bool] = False
+    """Whether all of the domain is searched, and proofs are about a part of its coordinates."""
+
     keep: bool
     """Whether models go on learning, after a region is over, from what was observed before."""
 
@@ -93,10 +96,31 @@ class NoRegion(Region):
         return None
 
 
+@dataclass(frozen=True)
+class Slices(Region):
+    """Search everywhere by ascents, then prove the answer in as many coordinates as closes.
+
+    The others stay where the search found them: `nnbo_mip.loop.step.slices`.
+    """
+
+    name: ClassVar[str] = "slices"
+    limits = False
+    slices = True
+    keep = True
+
+    def extent(self, Z: FloatArray, y: FloatArray, chosen: BoolArray) -> Extent | None:
+        """Return None."""
+        return None
+
+
 registry: Registry[Region] = Registry(
     "region",
     Region,
-    {"none": f"{__name__}:NoRegion", "trust": "nnbo_mip.loop.regions.trust_region:TrustRegion"},
+    {
+        "none": f"{__name__}:NoRegion",
+        "slices": f"{__name__}:Slices",
+        "trust": "nnbo_mip.loop.regions.trust_region:TrustRegion",
+    },
     group="nnbo_mip.regions",
     of_none="none",
 )

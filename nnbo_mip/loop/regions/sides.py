@@ -32,7 +32,12 @@ LEAST_MOVE = 1e-6
 
 
 def some_sides(
-    box: RegionBox, centre: FloatArray, domain: Domain, most: int, seed: int
+    box: RegionBox,
+    centre: FloatArray,
+    domain: Domain,
+    most: int,
+    seed: int,
+    length_scales: FloatArray | None = None,
 ) -> RegionBox:
     """Return a box in which at most so many coordinates move, the others being the centre's.
 
@@ -47,23 +52,51 @@ def some_sides(
         A category counts as one coordinate.
     seed : int
         Of the draw.
+    length_scales : (k,) array, optional
+        Of a belief: see `drawn_sides`.
 
     Notes
     -----
     Where rows hold all that were drawn, as an equation between two of a hundred coordinates does,
     all of the box is returned.
     """
-    sides = _sides(box, domain)
+    sides = drawn_sides(box, domain, seed, length_scales)
     if len(sides) <= most:
         return box
-    drawn = np.random.default_rng(seed).choice(len(sides), size=most, replace=False)
-    moving = [j for side in drawn for j in sides[side]]
+    moving = [j for side in sides[:most] for j in side]
     lower, upper = centre.copy(), centre.copy()
     lower[moving], upper[moving] = box.lower[moving], box.upper[moving]
     low, high, _ = domain.tighten(lower, upper)
     if not (high - low > LEAST_MOVE * (box.upper - box.lower)).any():
         return box
     return RegionBox(box.length, lower, upper, box.groups)
+
+
+def drawn_sides(
+    box: RegionBox, domain: Domain, seed: int, length_scales: FloatArray | None = None
+) -> list[tuple[int, ...]]:
+    """Return the coordinates that move, those of a category together, in a random order.
+
+    Uniformly, or with probabilities in proportion to 1 / l^2: what a move along a coordinate takes
+    from the correlation of two near points.
+
+    Parameters
+    ----------
+    box : RegionBox
+    domain : Domain
+    seed : int
+    length_scales : (k,) array, optional
+        Of a belief.
+    """
+    sides = _sides(box, domain)
+    rng = np.random.default_rng(seed)
+    if length_scales is None:
+        order = rng.choice(len(sides), size=len(sides), replace=False)
+    else:
+        lengths = np.array([length_scales[list(side)].min() for side in sides])
+        # The largest of log weight + Gumbel noise are draws without replacement.
+        order = np.argsort(2.0 * np.log(lengths) - rng.gumbel(size=len(sides)), kind="stable")
+    return [sides[place] for place in order]
 
 
 def _sides(box: RegionBox, domain: Domain) -> list[tuple[int, ...]]:

@@ -12,16 +12,21 @@ from types import MappingProxyType
 
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.maximizers.base.catalogue import registry as maximizers
+from nnbo_mip.space.domain import Domain
 from nnbo_mip.surrogates.base.abstract import Capability, Surrogate
 from nnbo_mip.surrogates.base.families import registry
 
 FEW_INPUTS, SOME_INPUTS, MANY_INPUTS = 4, 6, 8
 
 VERY_MANY_INPUTS = 20
-"""Up to which the default is a Gaussian process of the whole space: pilots go as far."""
+"""Up to which the default is a Gaussian process whose proofs are about the whole space."""
 
-FAMILY, FAMILY_BEYOND = "gp", "brvfl"
-"""Up to `VERY_MANY_INPUTS` coordinates, and beyond."""
+FAMILY, FAMILY_BEYOND, FAMILY_OF_CHOICES = "gp", "portfolio", "brvfl"
+"""Up to `VERY_MANY_INPUTS` coordinates, beyond, and beyond where most are no numbers but choices:
+categories, and numbers of two values."""
+
+SLICED = ("gp", "portfolio")
+"""Families that beyond `VERY_MANY_INPUTS` coordinates are searched whole and proven in slices."""
 
 Options = Mapping[str, object]
 
@@ -42,6 +47,11 @@ FAMILY_OPTIONS: Mapping[str, Options] = MappingProxyType(
 )
 """What a name alone stands for; with options of its own it is taken as it is written."""
 
+OPTIONS_FOR_VERY_MANY_INPUTS: Mapping[str, Options] = MappingProxyType(
+    {"gp": MappingProxyType({"starts": "screened", "alpha": 1e-6})}
+)
+"""In place of some of these beyond `VERY_MANY_INPUTS` coordinates."""
+
 OPTIONS_FOR_SOME_INPUTS: Mapping[str, Options] = MappingProxyType(
     {"brvfl": MappingProxyType({"n_hidden": 100})}
 )
@@ -55,15 +65,28 @@ OPTIONS_FOR_MANY_INPUTS: Mapping[str, Options] = MappingProxyType(
 AUTO = "auto"
 """A region or a warp that is left open; the maximizer of that name."""
 
-PATIENCE_FOR_FEW_INPUTS, PATIENCE = 160.0, 20.0
-"""Of the maximizer `auto`, up to `FEW_INPUTS` coordinates and beyond: work that the proof of a step
-may be foreseen to need."""
+PATIENCE_FOR_FEW_INPUTS, PATIENCE, PATIENCE_FOR_MANY_INPUTS = 160.0, 20.0, 2.0
+"""Of the maximizer `auto`, up to `FEW_INPUTS` coordinates, beyond, and beyond `VERY_MANY_INPUTS`:
+work that the proof of a step may be foreseen to need."""
 
-REGION = "trust:failures=5"
-"""For families whose runs ended lower with it; see `is_searched_whole`."""
+REGION, SLICES = "trust:failures=5", "slices"
+"""For families whose runs ended lower with it, and where only the proof is limited; see
+`is_proven_whole`."""
+
+FEW_VALUES = 2
+"""A number of no more values than this is a choice."""
 
 
-def surrogate_for(given: object, dimension: int) -> object:
+def are_choices(domain: Domain) -> bool:
+    """Whether most coordinates of a model, a category as one, are choices and no numbers."""
+    grids = [
+        grid for j, grid in enumerate(domain.grids) if grid and j not in domain.one_hot_members
+    ]
+    choices = len(domain.one_hot) + sum(grid.count <= FEW_VALUES for grid in grids)
+    return 2 * choices > domain.n_parameters
+
+
+def surrogate_for(given: object, dimension: int, of_choices: bool = False) -> object:
     """Return a surrogate, with what a name leaves open.
 
     Parameters
@@ -72,9 +95,12 @@ def surrogate_for(given: object, dimension: int) -> object:
         None is the default family of so many coordinates; an object is returned as it is.
     dimension : int
         Coordinates of the model; a category counts as one, however many levels it has.
+    of_choices : bool
+        Whether most of them are choices and no numbers.
     """
     if given is None:
-        given = FAMILY if dimension <= VERY_MANY_INPUTS else FAMILY_BEYOND
+        beyond = FAMILY_OF_CHOICES if of_choices else FAMILY_BEYOND
+        given = FAMILY if dimension <= VERY_MANY_INPUTS else beyond
     if not isinstance(given, str | Mapping):
         return given
     try:
@@ -122,14 +148,16 @@ def maximizer_for(given: object, dimension: int) -> object:
         if name != AUTO or "patience" in own:
             return given
         patience = PATIENCE_FOR_FEW_INPUTS if dimension <= FEW_INPUTS else PATIENCE
+        if dimension > VERY_MANY_INPUTS:
+            patience = PATIENCE_FOR_MANY_INPUTS
         return maximizers.create(given, patience=patience)
     except InputError:
         return given
 
 
-def is_searched_whole(surrogate: Surrogate, dimension: int) -> bool:
+def is_proven_whole(surrogate: Surrogate, dimension: int) -> bool:
     """Whether no region is taken where it is left open: it is where it lowered the regret."""
-    return dimension <= (VERY_MANY_INPUTS if surrogate.name == "gp" else SOME_INPUTS)
+    return dimension <= (VERY_MANY_INPUTS if surrogate.name in SLICED else SOME_INPUTS)
 
 
 def region_for(given: object, surrogate: Surrogate, dimension: int) -> object:
@@ -143,7 +171,9 @@ def region_for(given: object, surrogate: Surrogate, dimension: int) -> object:
     """
     if given != AUTO:
         return given
-    return None if is_searched_whole(surrogate, dimension) else REGION
+    if is_proven_whole(surrogate, dimension):
+        return None
+    return SLICES if surrogate.name in SLICED else REGION
 
 
 def warp_for(given: object, surrogate: Surrogate, dimension: int) -> object:
@@ -157,8 +187,8 @@ def warp_for(given: object, surrogate: Surrogate, dimension: int) -> object:
     """
     if given != AUTO:
         return given
-    # Within a trust region runs ended lower with ranks.
-    is_bent = surrogate.name == "gp" and is_searched_whole(surrogate, dimension)
+    # Within a trust region, and in more inputs, runs ended lower with ranks.
+    is_bent = surrogate.name == "gp" and is_proven_whole(surrogate, dimension)
     return "asinh" if is_bent else "half_rank"
 
 
@@ -169,4 +199,6 @@ def _options(name: str, dimension: int, alone: bool) -> Options:
         chosen |= OPTIONS_FOR_SOME_INPUTS.get(name, {})
     if dimension >= MANY_INPUTS:
         chosen |= OPTIONS_FOR_MANY_INPUTS.get(name, {})
+    if dimension > VERY_MANY_INPUTS and alone:
+        chosen |= OPTIONS_FOR_VERY_MANY_INPUTS.get(name, {})
     return chosen

@@ -39,6 +39,7 @@ from nnbo_mip.loop.regions.regions import Region, region_of
 from nnbo_mip.loop.settings.defaults import (
     AUTO,
     acquisition_for,
+    are_choices,
     maximizer_for,
     region_for,
     surrogate_for,
@@ -176,8 +177,9 @@ class Settings(Rebuilt):
         made_space = as_space(space)
         made_seed = secrets.randbits(31) if seed is None else as_seed(seed)
         embedded = embedded_space(made_space, embedding, made_seed)
-        dimension = (embedded or made_space).model().n_parameters
-        made_surrogate = surrogates.create(surrogate_for(surrogate, dimension))
+        domain = (embedded or made_space).model()
+        dimension = domain.n_parameters
+        made_surrogate = surrogates.create(surrogate_for(surrogate, dimension, are_choices(domain)))
         given = {
             "surrogate": made_surrogate,
             "acquisition": acquisition_for(acquisition, made_surrogate),

@@ -89,7 +89,9 @@ class AskPolicy:
         corners = ""
         if len(chosen) + 1 >= N_CORNERS:
             places = [*(state.places[key] for key in chosen), place]
-            regions = *(state.suggestions[key].region for key in chosen), suggestion.region
+            asked_in = *(state.suggestions[key].region for key in chosen), suggestion.region
+            # Slices limit proofs and not the search.
+            regions = (None,) * len(asked_in) if self._settings.region.slices else asked_in
             corners = corners_said(np.array(places), regions, self._search.model())
         if corners:
             said = " ".join(part for part in (suggestion.message, corners) if part)

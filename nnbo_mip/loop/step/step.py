@@ -19,16 +19,20 @@ from nnbo_mip.core.control import Progress, ProgressCallback, now
 from nnbo_mip.core.errors import InputError
 from nnbo_mip.loop.policies.escape import Escape, Escaped
 from nnbo_mip.loop.policies.exclude import Quick, maximized_away
+from nnbo_mip.loop.record.region_box import RegionBox
 from nnbo_mip.loop.regions.box import region_of_step
+from nnbo_mip.loop.regions.sides import drawn_sides
 from nnbo_mip.loop.settings.settings import Purpose, Settings, seed_for
 from nnbo_mip.loop.step.answer import suggested
 from nnbo_mip.loop.step.doubts import NOTHING_IN_REGION, NOTHING_LEFT, is_negligible
+from nnbo_mip.loop.step.slices import Slice, widest_slice
 from nnbo_mip.loop.step.step_data import Learned, StepInput, StepResult
 from nnbo_mip.loop.step.training_set import TrainingSet, learned, seeded
 from nnbo_mip.maximizers.base.abstract import Proposal, Request
 from nnbo_mip.maximizers.base.target import Target
-from nnbo_mip.maximizers.exact import ASCENTS
+from nnbo_mip.maximizers.exact import ASCENTS, Prover, closes_whole
 from nnbo_mip.maximizers.maximize import maximize
+from nnbo_mip.space.domain import Domain
 from nnbo_mip.space.embedded.embedded_space import EmbeddedSpace
 from nnbo_mip.surrogates.base.abstract import Belief, Capability
 
@@ -77,6 +81,7 @@ class Step:
         # What it remembered of other steps, a run that is resumed here would not have.
         self._maximizer = settings.maximizer.fresh()
         self._wanted: FloatArray | None = None
+        self._slice: Slice | None = None
 
     @staticmethod
     def fit(settings: Settings, given: StepInput, callback: ProgressCallback | None = None) -> Step:
@@ -160,7 +165,7 @@ class Step:
         suggestion = replace(
             suggestion,
             found=found,
-            region=self._learned.region,
+            region=self._learned.region if self._slice is None else self._slice.region,
             seconds=now() - self._learned.ended,
             fit_seconds=self._learned.ended - self._learned.began,
         )
@@ -209,7 +214,10 @@ class Step:
             else ""
         )
         is_unread = self._learned.noise is not None and not is_read
-        return message, self._learned.said, learned_noise, unread if is_unread else ""
+        said = self._learned.said if self._slice is None else self._slice.said
+        family = self._learned.belief.family
+        taken = "" if family == surrogate.name else f"the family of this step is {family}."
+        return message, said, taken, learned_noise, unread if is_unread else ""
 
     @property
     def _responds(self) -> bool:
@@ -243,13 +251,19 @@ class Step:
         )
         if not proves or self._learned.acquisition.proposes or Capability.NETWORK in offered:
             return None
+        return self._ascents(c, away)
+
+    def _ascents(self, c: float, away: float | None) -> Quick | None:
+        """Return a search by ascents, None where the score has no gradient."""
         scorer = self._scorer(self._scaled(c))
         if ASCENTS.why_not(Target(scorer, self._reach)):
             return None
         starts = self._learned.sample.best(STARTS)
 
         def quick(excluded: FloatArray | None) -> Proposal:
-            domain = self._reach if excluded is None else self._reach.away_from(excluded, away)
+            domain = self._reach
+            if excluded is not None and away is not None:
+                domain = domain.away_from(excluded, away)
             request = Request(
                 time_limit=QUICK_SHARE * self._given.time_limit,
                 seed=seed_for(self._settings.seed, self._given.step, Purpose.MAXIMIZE),
@@ -267,6 +281,45 @@ class Step:
         excluded: FloatArray | None,
         guess: FloatArray | None,
     ) -> Proposal:
+        """Maximize within the reach, or in the widest slice of it that closes."""
+        self._slice = None
+        ascents = self._ascents(c, away) if self._is_sliced(c) else None
+        if ascents is None:
+            return self._in(self._reach, c, away, excluded, guess)
+        centre = ascents(excluded).x if guess is None else guess
+        if centre is None:
+            return self._in(self._reach, c, away, excluded, None)
+        whole = RegionBox(1.0, self._reach.lower, self._reach.upper, self._reach.one_hot)
+        seed = seed_for(self._settings.seed, self._given.step, Purpose.REGION)
+        sides = drawn_sides(whole, self._reach, seed, self._learned.belief.length_scales)
+        self._slice = widest_slice(
+            lambda domain, good: self._in(domain, c, away, excluded, good),
+            self._reach,
+            centre,
+            sides,
+            len(self._learned.y),
+            self._is_late,
+        )
+        return self._slice.proposal
+
+    def _is_sliced(self, c: float) -> bool:
+        """Whether proofs are about slices: not where they close at once in all coordinates."""
+        maximizer = self._settings.maximizer
+        if not (self._settings.region.slices and isinstance(maximizer, Prover)):
+            return False
+        if self._learned.acquisition.proposes:
+            return False
+        target = Target(self._scorer(self._scaled(c)), self._reach)
+        return not Prover.why_not(maximizer, target) and not closes_whole(target)
+
+    def _in(
+        self,
+        domain: Domain,
+        c: float,
+        away: float | None,
+        excluded: FloatArray | None,
+        guess: FloatArray | None,
+    ) -> Proposal:
         starts = self._learned.sample.best(STARTS)
         limit = self._given.time_limit
         if self._interrupted:
@@ -276,7 +329,7 @@ class Step:
         proposal = maximize(
             self._scaled(c),
             self._learned.acquisition,
-            self._reach,
+            domain,
             maximizer=self._maximizer,
             X=self._learned.X,
             y=self._learned.y,

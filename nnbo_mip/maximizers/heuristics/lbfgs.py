@@ -4,6 +4,7 @@ References
 ----------
 Byrd et al. (1995), L-BFGS-B [Byrd1995].
 Balandat et al. (2020), BoTorch, the preset `botorch` [Balandat2020].
+Papenmeier et al. (2025), what points around the best one do in many inputs [Papenmeier2025].
 """
 
 from __future__ import annotations
@@ -21,10 +22,14 @@ from nnbo_mip.core.checks import check_choice, check_count, check_flag, check_nu
 from nnbo_mip.maximizers.base.abstract import Abilities, Request
 from nnbo_mip.maximizers.heuristics.heuristic import Heuristic
 from nnbo_mip.maximizers.heuristics.local_ascent import ascend, exchange, settle
+from nnbo_mip.maximizers.heuristics.nearby import nearby
 from nnbo_mip.maximizers.heuristics.search import Search
 from nnbo_mip.maximizers.heuristics.sobol import sobol_points
 
 CHOICES = ("boltzmann", "best")
+
+MANY_INPUTS = 20
+"""Free inputs beyond which points around the best ones are scored too."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,10 @@ class Lbfgs(Heuristic):
         among them, as BoTorch does; ``best`` takes the best ones.
     eta : float
         How fast they grow: ``exp(eta * standardized score)``.
+    around : int, optional
+        Points that are scored beside them, in each of which few coordinates of one of the request's
+        starts, the best observed points, are moved a little; half of `starts` more ascents begin at
+        the best of them. Left out, as many as `raw_samples` beyond 20 free inputs, else none.
     iterations : int
         Steps of each ascent at most.
     log : bool
@@ -65,6 +74,7 @@ class Lbfgs(Heuristic):
     starts: int = 20
     choice: str = "boltzmann"
     eta: float = 1.0
+    around: int | None = None
     iterations: int = 200
     log: bool = True
     evaluations: int = 20_000
@@ -74,6 +84,8 @@ class Lbfgs(Heuristic):
         super().__post_init__()
         for name in ("raw_samples", "starts", "iterations"):
             check_count(name, getattr(self, name))
+        if self.around is not None:
+            check_count("around", self.around, least=0)
         check_choice("choice", self.choice, CHOICES)
         check_number("eta", self.eta, above=0.0)
         check_flag("log", self.log)
@@ -88,12 +100,22 @@ class Lbfgs(Heuristic):
         chosen = self._choose(search.values(raw, late=True), np.random.default_rng(request.seed))
         starts = raw[chosen]
         if len(request.starts):
-            starts = np.vstack([request.starts, starts])
+            near = self._around(search, request)
+            best = np.argsort(-search.values(near), kind="stable")[: max(1, self.starts // 2)]
+            starts = np.vstack([request.starts, starts, near[best]])
         search.counters["starts"] += len(starts)
         levels = np.isin(np.arange(search.domain.dimension), list(search.domain.one_hot_members))
         ends = settle(search, ascend(search, starts, ~levels, self.iterations))
         search.values(ends)
         exchange(search, np.vstack([ends, starts]), self.iterations)
+
+    def _around(self, search: Search, request: Request) -> FloatArray:
+        """Return admissible points (n, d) around the request's starts."""
+        domain, count = search.domain, self.around
+        if count is None:
+            is_wide = np.count_nonzero(domain.lower < domain.upper) > MANY_INPUTS
+            count = self.raw_samples if is_wide else 0
+        return settle(search, nearby(domain, request.starts, count, request.seed))
 
     def _choose(self, values: FloatArray, rng: np.random.Generator) -> npt.NDArray[np.intp]:
         """Return the numbers of the starts among raw samples with values (n,)."""

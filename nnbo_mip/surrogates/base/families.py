@@ -44,6 +44,7 @@ registry: Registry[Surrogate] = Registry(
         "bore": f"{_ROOM}.ratios.bore:Bore",
         "boggn": f"{_ROOM}.ratios.boggn:Boggn",
         "average": f"{_ROOM}.combined.average:Average",
+        "portfolio": f"{_ROOM}.combined.portfolio:Portfolio",
         "empirical": f"{_ROOM}.combined.empirical:Empirical",
         "kde": f"{_ROOM}.densities.kde:Kde",
         "gmm": f"{_ROOM}.densities.gmm:Gmm",

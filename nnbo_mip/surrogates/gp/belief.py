@@ -28,11 +28,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import cho_solve, solve_triangular
+from scipy.linalg.lapack import dpotri
 
 from nnbo_mip.core.arrays import Array, FloatArray, blocks
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.scores.posteriors.process import ProcessPosterior
 from nnbo_mip.surrogates.base.abstract import Belief, Capability, ValueGradient, check_scale
+from nnbo_mip.surrogates.base.left_out import LeavesOut, log_densities
 from nnbo_mip.surrogates.base.observations import Standardization
 from nnbo_mip.surrogates.base.storage import standardization_arrays, standardization_of
 from nnbo_mip.surrogates.gp.kernels import FORMS, Kernel
@@ -75,7 +77,7 @@ class Waves:
 
 
 @dataclass(frozen=True, eq=False)
-class GpBelief(Belief):
+class GpBelief(LeavesOut, Belief):
     """A Gaussian process after observations, or one function drawn from it.
 
     Parameters
@@ -159,6 +161,11 @@ class GpBelief(Belief):
         errors = self.scale * np.sqrt(self.diagonal) * rng.standard_normal(len(self.points))
         correction = self._solve(waves.evaluate(self.points) + errors)
         return replace(self, weights=self.weights - correction, waves=waves)
+
+    def left_out(self, X: npt.ArrayLike, y: npt.ArrayLike, noise: npt.ArrayLike) -> FloatArray:
+        """Return the log density (n,) of each value given the others."""
+        precisions = dpotri(self.factor, lower=1)[0].diagonal()
+        return log_densities(self.weights, precisions, self.units.y_scale)
 
     def posterior(self, members: bool = False) -> ProcessPosterior:
         """Return the posterior of one kernel of all inputs."""

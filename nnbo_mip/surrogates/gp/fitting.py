@@ -177,6 +177,7 @@ def maximize_likelihood(
     n_restarts: int,
     seed: int,
     most_steps: int = MOST_STEPS,
+    starts: FloatArray | None = None,
 ) -> tuple[Hyperparameters, float]:
     """Return the best hyper-parameters that were found, and what was climbed there.
 
@@ -194,6 +195,8 @@ def maximize_likelihood(
         Of these points.
     most_steps : int
         Of each climb.
+    starts : (m, p) array, optional
+        Logarithms from which to climb, in place of all others.
     """
     moves = hyper.moves
     leaders = moves.argmax(axis=1)
@@ -203,7 +206,8 @@ def maximize_likelihood(
     others = np.random.default_rng(seed).uniform(nearest, farthest, (n_restarts, len(start)))
     names = [hyper.free[leader] for leader in leaders]
     climbed = _with_priors(_tied(likelihood, moves), hyper.priors, names)
-    ends = [_climb(climbed, logarithms, bounds, most_steps) for logarithms in (start, *others)]
+    begun = (start, *others) if starts is None else np.clip(starts[:, leaders], low, high)
+    ends = [_climb(climbed, logarithms, bounds, most_steps) for logarithms in begun]
     best, value = max(ends, key=lambda end: end[1])
     return hyper.at((best if value > -np.inf else start) @ moves), value
 

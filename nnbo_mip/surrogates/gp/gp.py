@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,8 @@ from nnbo_mip.surrogates.gp.fitting import (
 )
 from nnbo_mip.surrogates.gp.kernels import FORMS, LARGEST_NU, Kernel
 from nnbo_mip.surrogates.gp.noise import MOST, amplitude_prior, unknown_noise
+from nnbo_mip.surrogates.gp.options import check_categories, check_groups, check_range
+from nnbo_mip.surrogates.gp.screening import screened_starts
 from nnbo_mip.surrogates.gp.sklearn import sklearn_likelihood
 
 __all__ = ["GaussianProcess", "GpBelief", "pure"]
@@ -53,6 +55,7 @@ LIKELIHOODS = {
     "sklearn": sklearn_likelihood,
 }
 PRIORS = ("none", "dimension", "hierarchical")
+STARTS = ("around", "screened")
 
 LEAST_APART, APART_OF_ONE = 0.25, 2.0
 """Scale of the factors, as logarithms, by which d length-scales differ under `hierarchical`: the
@@ -118,6 +121,10 @@ class GaussianProcess(Surrogate):
         above, beside the climb from those. With more than 200 observations they are over 150 of
         these, chosen by the seed; a short climb over all follows from where the best of them ended.
         Where inputs are many too, that part may not show which of them matter.
+    starts : {"around", "screened"}
+        Where climbs begin: ``around`` the values above, or ``screened``, for many inputs, of which
+        all may matter alike, or few (`screening`); the values above, and `n_restarts`, are left
+        out then. It needs `ard` and a prior of length-scales.
     normalize : bool
         Whether y is standardized; otherwise the prior's mean is y = 0.
     y_range : (low, high), optional
@@ -164,6 +171,7 @@ class GaussianProcess(Surrogate):
     noise_bounds: Range = "fixed"
     alpha: float = 1e-7
     n_restarts: int = 10
+    starts: str = "around"
     normalize: bool = True
     y_range: tuple[float, float] | None = None
     standardize_inputs: bool = False
@@ -185,6 +193,7 @@ class GaussianProcess(Surrogate):
         check_choice("kernel", self.kernel, FORMS)
         check_choice("backend", self.backend, tuple(LIKELIHOODS))
         check_choice("length_scale_prior", self.length_scale_prior, PRIORS)
+        check_choice("starts", self.starts, STARTS)
         for name in ("ard", "normalize", "standardize_inputs", "learns_noise", "pure"):
             check_flag(name, getattr(self, name))
         check_number("nu", self.nu, above=0.0, below=np.nextafter(LARGEST_NU, np.inf))
@@ -194,12 +203,12 @@ class GaussianProcess(Surrogate):
         check_y_range(self.y_range)
         lengths = self.length_scale
         for length in lengths if isinstance(lengths, tuple | list) else [lengths]:
-            _check_range("length_scale", length, self.length_scale_bounds)
-        _check_range("amplitude", self.amplitude, self.amplitude_bounds)
-        _check_range("mixture", self.mixture, self.mixture_bounds)
+            check_range("length_scale", length, self.length_scale_bounds)
+        check_range("amplitude", self.amplitude, self.amplitude_bounds)
+        check_range("mixture", self.mixture, self.mixture_bounds)
         check_number("noise", self.noise, least=0.0)
         if self.noise_bounds != "fixed":
-            _check_range("noise", self.noise, self.noise_bounds)
+            check_range("noise", self.noise, self.noise_bounds)
         self._check_combination()
 
     @property
@@ -249,14 +258,36 @@ class GaussianProcess(Surrogate):
         """
         likelihood_of = LIKELIHOODS[self.backend]
         n, restarts, steps = len(points), self.n_restarts, MOST_STEPS
-        if n > MOST_SEARCHED and restarts:
+        screened = self.starts == "screened"
+        if n > MOST_SEARCHED and (restarts or screened):
             chosen = np.random.default_rng(self.seed).choice(n, SEARCHED, replace=False)
             own = diagonal[chosen] if isinstance(diagonal, np.ndarray) else diagonal
             part = likelihood_of(hyper, points[chosen], values[chosen], own)
-            hyper, _ = maximize_likelihood(part, hyper, restarts, self.seed)
-            restarts, steps = 0, LAST_STEPS
+            starts = self._screened(hyper, points[chosen], values[chosen], own)
+            hyper, _ = maximize_likelihood(part, hyper, restarts, self.seed, starts=starts)
+            restarts, steps, screened = 0, LAST_STEPS, False
         likelihood = likelihood_of(hyper, points, values, diagonal)
-        return maximize_likelihood(likelihood, hyper, restarts, self.seed, steps)[0]
+        starts = self._screened(hyper, points, values, diagonal) if screened else None
+        return maximize_likelihood(likelihood, hyper, restarts, self.seed, steps, starts)[0]
+
+    def _screened(
+        self,
+        hyper: Hyperparameters,
+        points: FloatArray,
+        values: FloatArray,
+        diagonal: float | FloatArray,
+    ) -> FloatArray | None:
+        """Return where to climb from, None for the values that were given and random ones."""
+        if self.starts != "screened":
+            return None
+        likelihood_of = LIKELIHOODS[self.backend]
+        return screened_starts(
+            lambda more: likelihood_of(hyper, points, values, diagonal + more),
+            hyper,
+            points,
+            values,
+            diagonal,
+        )
 
     def noise_in(self, X: npt.ArrayLike, y: npt.ArrayLike) -> float:
         """Return the deviation of values of which none was told; 0 unless `learns_noise`."""
@@ -274,6 +305,7 @@ class GaussianProcess(Surrogate):
             hyper,
             lambda some: LIKELIHOODS[self.backend](some, points, values, diagonal),
             self.seed,
+            self._screened(hyper, points, values, diagonal),
         )
         return float(np.sqrt(variance)) * units.y_scale
 
@@ -329,6 +361,18 @@ class GaussianProcess(Surrogate):
                 f"one length-scale an input needs ard=True; got length_scale={self.length_scale!r} "
                 "with ard=False; set ard=True or give one number."
             )
+        if self.starts == "screened" and not (
+            self.ard
+            and self.length_scale_prior != "none"
+            and self.length_scale_bounds != "fixed"
+            and not self.groups
+        ):
+            raise InputError(
+                "screened starts need length-scales that are free one by one and have a prior, and "
+                f"no groups; got ard={self.ard}, length_scale_prior={self.length_scale_prior!r}, "
+                f"length_scale_bounds={self.length_scale_bounds!r}, groups={self.groups!r:.40}; "
+                "set ard=True and length_scale_prior='hierarchical'."
+            )
         if not self.normalize and self.y_range is not None:
             raise InputError(
                 f"y_range takes the place of standardizing; got y_range={self.y_range!r} with "
@@ -353,25 +397,6 @@ class GaussianProcess(Surrogate):
 
 pure = partial(GaussianProcess, pure=True)
 """The preset ``pgp``: the same process, whose uncertainty a loop uses as it is."""
-
-
-def _check_range(name: str, value: object, ends: object) -> None:
-    """Refuse a range that is none, or that leaves out where the search starts."""
-    number = check_number(name, value, above=0.0)
-    if ends == "fixed":
-        return
-    pair = ends if isinstance(ends, tuple | list) and len(ends) == 2 else (None, None)
-    low, high = (check_number(f"each end of {name}_bounds", end, above=0.0) for end in pair)
-    if not low < high:
-        raise InputError(
-            f"{name}_bounds must be 'fixed' or (low, high) with low < high; got {ends!r}; "
-            "swap or widen them."
-        )
-    if not low <= number <= high:
-        raise InputError(
-            f"{name} must lie within {name}_bounds = {ends!r}, as the search starts there; got "
-            f"{number!r}; choose a value between them."
-        )
 
 
 def conditioned(
@@ -441,36 +466,3 @@ def factorize(
         "the kernel matrix must have a Cholesky factor; it has none at any diagonal, so X holds "
         "numbers that are too large; scale X to [-1, 1]."
     )
-
-
-def check_groups(given: object) -> tuple[tuple[int, ...], ...]:
-    """Return disjoint groups that hold the inputs 0, 1, …, each once."""
-    rows = list(given) if isinstance(given, tuple | list) else []
-    members = [one for row in rows if isinstance(row, tuple | list) for one in row]
-    whole = all(isinstance(row, tuple | list) and len(row) for row in rows) and bool(rows)
-    counted = all(
-        isinstance(one, int | np.integer) and not isinstance(one, bool) for one in members
-    )
-    if not (whole and counted and sorted(members) == list(range(len(members)))):
-        raise InputError(
-            "groups must be a tuple of groups of inputs that hold each of 0, 1, … once; got "
-            f"{given!r:.80}; write ((0, 1), (2,)), say."
-        )
-    return tuple(tuple(int(one) for one in row) for row in rows)
-
-
-def check_categories(given: object) -> tuple[tuple[int, ...], ...]:
-    """Return disjoint groups of inputs, counted from 0."""
-    rows: list[Any] = list(given) if isinstance(given, tuple | list) else [given]
-    members = [one for row in rows if isinstance(row, tuple | list) for one in row]
-    whole = all(isinstance(row, tuple | list) and len(row) for row in rows)
-    counted = all(
-        isinstance(one, int | np.integer) and not isinstance(one, bool) and one >= 0
-        for one in members
-    )
-    if not (whole and counted and len(set(members)) == len(members)):
-        raise InputError(
-            "categories must be a tuple of disjoint groups of inputs, counted from 0; got "
-            f"{given!r:.80}; write ((1, 2, 3),), say."
-        )
-    return tuple(tuple(int(one) for one in row) for row in rows)

@@ -64,7 +64,12 @@ def amplitude_prior(variances: FloatArray) -> LogNormal:
     return LogNormal(math.log(max(1.0 - float(np.mean(variances)), LEAST_SIGNAL)), 1.0)
 
 
-def unknown_noise(hyper: Hyperparameters, likelihood_of: LikelihoodOf, seed: int) -> float:
+def unknown_noise(
+    hyper: Hyperparameters,
+    likelihood_of: LikelihoodOf,
+    seed: int,
+    starts: FloatArray | None = None,
+) -> float:
     """Return the variance of a noise that values speak for; 0 for none.
 
     Parameters
@@ -75,6 +80,8 @@ def unknown_noise(hyper: Hyperparameters, likelihood_of: LikelihoodOf, seed: int
         The likelihood of hyper-parameters of which some are free.
     seed : int
         Of the other starts.
+    starts : (m, p) array, optional
+        Logarithms, without that of the noise, from which to climb in place of these.
     """
     noisy = replace(
         hyper,
@@ -82,7 +89,12 @@ def unknown_noise(hyper: Hyperparameters, likelihood_of: LikelihoodOf, seed: int
         ranges={**hyper.ranges, "noise": NOISES},
         priors={**hyper.priors, "noise": UNKNOWN_NOISE, "amplitude": LogNormal(0.0, 1.0)},
     )
-    _, without = maximize_likelihood(likelihood_of(hyper), hyper, N_RESTARTS, seed)
-    found, within = maximize_likelihood(likelihood_of(noisy), noisy, N_NOISY_RESTARTS, seed)
+    also = None
+    if starts is not None:  # the noise is the last of the free parameters
+        also = np.column_stack([starts, np.full(len(starts), UNKNOWN_NOISE.center)])
+    _, without = maximize_likelihood(likelihood_of(hyper), hyper, N_RESTARTS, seed, starts=starts)
+    found, within = maximize_likelihood(
+        likelihood_of(noisy), noisy, N_NOISY_RESTARTS, seed, starts=also
+    )
     is_clear = found.noise >= LEAST_NOISE and within > without + THRESHOLD
     return found.noise if is_clear else 0.0

@@ -26,6 +26,7 @@ from nnbo_mip.core.arrays import Array, FloatArray
 from nnbo_mip.core.errors import UnsupportedError
 from nnbo_mip.scores.posteriors.spherical import SphericalPosterior
 from nnbo_mip.surrogates.base.abstract import Belief, Capability, ValueGradient, check_scale
+from nnbo_mip.surrogates.base.left_out import LeavesOut, log_densities
 from nnbo_mip.surrogates.base.observations import Standardization
 from nnbo_mip.surrogates.base.storage import standardization_arrays, standardization_of
 from nnbo_mip.surrogates.spherical.evidence import Scales
@@ -37,9 +38,12 @@ OFFERED = frozenset(
     }
 )
 
+LEAST_LEFT = 1e-10
+"""Part of a value's variance that the others leave unexplained at least; smaller is rounding."""
+
 
 @dataclass(frozen=True, eq=False)
-class SphericalBelief(Belief):
+class SphericalBelief(LeavesOut, Belief):
     """A linear model on the sphere after observations, or one function drawn from it.
 
     Parameters
@@ -114,6 +118,21 @@ class SphericalBelief(Belief):
         shrunk = (1.0 - np.sqrt(1.0 - self.gains)) * (self.directions @ e)
         moved = self.scale * self.prior * (e - shrunk @ self.directions)
         return replace(self, weights=self.weights + moved, scale=0.0)
+
+    def left_out(self, X: npt.ArrayLike, y: npt.ArrayLike, noise: npt.ArrayLike) -> FloatArray:
+        """Return the log density (n,) of each value given the others.
+
+        With D the variances of the values about the function and S that of the function, after all
+        observations, K^-1 y = (y - mean) / D and (K^-1)_ii = (1 - S_ii / D_i) / D_i.
+        """
+        points, unit = self.check_points(X), self.units.y_scale
+        variances = np.square(np.hypot(self.noise, np.asarray(noise)) / unit) + np.zeros(
+            len(points)
+        )
+        gaps = (np.asarray(y, dtype=np.float64) - self.mean(points)) / unit
+        known = np.square(self.std(points) / unit) / variances
+        precisions = np.maximum(1.0 - known, LEAST_LEFT) / variances
+        return log_densities(gaps / variances, precisions, unit)
 
     def posterior(self, members: bool = False) -> SphericalPosterior:
         """Return mean and std as functions of the projected point."""

@@ -16,7 +16,7 @@ from nnbo_mip.loop.regions.regions import region_of
 from nnbo_mip.loop.settings.defaults import surrogate_for
 from nnbo_mip.loop.settings.settings import DOORS
 from nnbo_mip.loop.warps.warping import warp_of
-from nnbo_mip.space import Integer, Real, Space
+from nnbo_mip.space import Categorical, Integer, Real, Space
 from nnbo_mip.surrogates.rvfl.brvfl import Brvfl
 from tests.loop.runs import BOX, advance, figures, optimizer
 
@@ -128,19 +128,38 @@ def test_a_name_alone_gets_the_options_of_its_family() -> None:
 
 
 def test_what_is_left_open_is_the_default_family() -> None:
-    for dimension, family in {1: "gp", 7: "gp", 20: "gp", 21: "brvfl"}.items():
+    for dimension, family in {1: "gp", 7: "gp", 20: "gp", 21: "portfolio"}.items():
         settings = BayesianOptimizer([(0.0, 1.0)] * dimension).settings
         assert settings.surrogate == DOORS["surrogate"](surrogate_for(family, dimension))
         assert settings.acquisition == nm.acquisitions.create("ei")
+
+
+def test_beyond_twenty_coordinates_choices_have_another_family_than_numbers() -> None:
+    def family(*sides: Any) -> str:
+        return BayesianOptimizer(nm.Space(list(sides))).settings.surrogate.name
+
+    numbers = [
+        *(Real(f"r{j}", 0.0, 1.0) for j in range(8)),
+        *(Integer(f"n{j}", 0, 9) for j in range(7)),
+    ]
+    choices = [
+        *(Integer(f"b{j}", 0, 1) for j in range(8)),
+        *(Categorical(f"c{j}", ["a", "b", "c"]) for j in range(8)),
+    ]
+    assert family(*numbers, *choices[:8]) == "portfolio"
+    assert family(*numbers[:8], *choices) == "brvfl"
+    assert family(*numbers, *choices) == "brvfl"
 
 
 def test_a_region_that_is_left_open_hangs_on_the_family() -> None:
     def region(family: str, dimension: int, **options: Any) -> object:
         return BayesianOptimizer([(0.0, 1.0)] * dimension, family, **options).settings.region
 
-    for family, last in {"gp": 20, "brvfl": 6, "nomu": 6}.items():
+    lasts = {"gp": (20, "slices"), "portfolio": (20, "slices")}
+    lasts |= dict.fromkeys(("brvfl", "nomu"), (6, "trust:failures=5"))
+    for family, (last, beyond) in lasts.items():
         assert region(family, last) == region_of(None)
-        assert region(family, last + 1) == region_of("trust:failures=5")
+        assert region(family, last + 1) == region_of(beyond)
         assert region(family, last + 1, region=None) == region_of(None)
     sides = [(0.0, 1.0)] * 30
     embedded = BayesianOptimizer(sides, embedding="hashed:dimension=4").settings

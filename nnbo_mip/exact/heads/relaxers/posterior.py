@@ -80,6 +80,7 @@ from nnbo_mip.exact.bounds.kernel_units import KernelUnits
 from nnbo_mip.exact.bounds.relaxation import LinearBounds
 from nnbo_mip.exact.bounds.row_relaxation import OutputBounds, Rows
 from nnbo_mip.exact.bounds.unit_relaxation import Curve, UnitOutputBounds, UnitRows
+from nnbo_mip.exact.bounds.units import moving
 from nnbo_mip.exact.heads.relaxers.spreads import ROUNDING, Spread, SpreadRelaxer, Sum
 from nnbo_mip.exact.scores.level_lines import LevelLines
 from nnbo_mip.exact.search.rounding import gamma
@@ -104,8 +105,8 @@ class Bent:
 
     Parameters
     ----------
-    form : (B, d, d) array
-        ``J' J`` in the units of the boxes.
+    form : (B, m, m) array
+        ``J' J`` in the units of the boxes, in the coordinates that move.
     by_sums, by_space : (B,) arrays
         What is added where the correlations' remainders are bounded by themselves, and where they
         are bounded in the space.
@@ -305,9 +306,9 @@ class PosteriorPart(SpreadRelaxer):
         steps = units.scaled(bounded.radius)
         squares = np.square(steps)
         prior = a * units.second_moment * squares.sum(axis=1)
-        changes = (
-            bounded.forms.slope[:, :, None] * bounded.forms.along * bounded.radius.T[:, None, :]
-        )
+        columns = moving(bounded.lower, bounded.upper, bounded.center)
+        along = bounded.forms.along[..., columns]
+        changes = bounded.forms.slope[:, :, None] * along * bounded.radius.T[:, None, columns]
         moved = a * (self._inverse @ changes)
         form = moved.transpose(0, 2, 1) @ moved
         own = self._slope_error * steps.sum(axis=1)
@@ -317,9 +318,9 @@ class PosteriorPart(SpreadRelaxer):
         error = 2.0 * (length + own) * own + rounded
         rest = np.minimum(root * after_one, self._second(bounded)) + self._center_error + own
         by_sums = 2.0 * length * rest + error
-        left = -form
-        d = steps.shape[1]
-        left[:, np.arange(d), np.arange(d)] += a * units.second_moment * squares
+        left, d = -form, steps.shape[1]
+        diagonal = np.arange(form.shape[1])
+        left[:, diagonal, diagonal] += a * units.second_moment * squares[:, columns]
         across = np.sqrt(np.abs(left).sum(axis=(1, 2)) + error)
         along = np.abs((v[:, None, :] @ moved)[:, 0]).sum(axis=1)
         along = along + (root + self._center_error) * own + self._center_error * (length + own)
