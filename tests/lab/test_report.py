@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from nnbo_mip.cli.app import app
-from nnbo_mip.lab.report.html import number, percent, table
-from nnbo_mip.lab.report.pages import Page, slug, unique
+from nnbo_mip.drawing.page.html import number, percent, table
+from nnbo_mip.drawing.page.pages import Page, slug, unique
 from nnbo_mip.lab.report.state import warnings
 from nnbo_mip.lab.statistics.findings import Findings
 from nnbo_mip.lab.store.results import Results

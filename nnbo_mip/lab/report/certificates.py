@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from nnbo_mip.drawing.page.html import number, percent, table
+from nnbo_mip.drawing.page.pages import Page
+from nnbo_mip.drawing.picture import Picture
 from nnbo_mip.lab.pictures.doublings import doublings
 from nnbo_mip.lab.pictures.gaps import Gaps, gaps_against_time
-from nnbo_mip.lab.pictures.picture import Picture
 from nnbo_mip.lab.pictures.regret import Colors
-from nnbo_mip.lab.report.html import number, percent, table
-from nnbo_mip.lab.report.pages import Page
 from nnbo_mip.lab.store.results import Results
 from nnbo_mip.lab.store.step_totals import mean_doublings, sampled_gaps, step_totals
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from nnbo_mip.drawing.page.html import NOTHING, number, paragraph, table
+from nnbo_mip.drawing.page.pages import Page
+from nnbo_mip.drawing.picture import Picture
 from nnbo_mip.lab.pictures.contours import points
-from nnbo_mip.lab.pictures.picture import Picture
 from nnbo_mip.lab.pictures.ranks import critical_difference
 from nnbo_mip.lab.pictures.regret import Colors, boxes, regret
-from nnbo_mip.lab.report.html import NOTHING, number, paragraph, table
-from nnbo_mip.lab.report.pages import Page
 from nnbo_mip.lab.report.surfaces import Surfaces
 from nnbo_mip.lab.statistics.findings import ProblemFindings, Sample
 from nnbo_mip.lab.statistics.intervals import Interval

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from nnbo_mip.lab.pictures.picture import Picture
+from nnbo_mip.drawing.page.html import NOTHING, number, paragraph, table
+from nnbo_mip.drawing.page.pages import Page
+from nnbo_mip.drawing.picture import Picture
 from nnbo_mip.lab.pictures.profiles import TOLERANCES, data, performance
 from nnbo_mip.lab.pictures.ranks import critical_difference, mean_rank_course
 from nnbo_mip.lab.pictures.regret import Colors
-from nnbo_mip.lab.report.html import NOTHING, number, paragraph, table
-from nnbo_mip.lab.report.pages import Page
 from nnbo_mip.lab.statistics.findings import Findings
 from nnbo_mip.lab.statistics.ranks import borda, firsts, ranks
 from nnbo_mip.lab.statistics.tests import STAGE_LEVEL, least_instances

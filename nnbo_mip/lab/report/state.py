@@ -8,8 +8,8 @@ from html import escape
 
 import numpy as np
 
-from nnbo_mip.lab.report.html import paragraph, table, tag
-from nnbo_mip.lab.report.pages import Page
+from nnbo_mip.drawing.page.html import paragraph, table, tag
+from nnbo_mip.drawing.page.pages import Page
 from nnbo_mip.lab.statistics.findings import Findings
 from nnbo_mip.lab.store.results import Results
 

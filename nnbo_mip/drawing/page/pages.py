@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
-from nnbo_mip.lab.pictures.picture import Picture
-from nnbo_mip.lab.report.html import paragraph, tag
+from nnbo_mip.drawing.page.html import paragraph, tag
+from nnbo_mip.drawing.picture import Picture
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 """Browsers refuse whatever else a page may ask for."""
@@ -119,6 +121,13 @@ class Page:
             ]
         )
 
+    def save(self, path: str | Path) -> None:
+        """Write the file at once, so that a reader never sees a part of it."""
+        whole = Path(path)
+        part = whole.with_name(f"{whole.name}.part")
+        part.write_text(self.as_html(), encoding="utf-8")
+        os.replace(part, whole)
+
     def _figure(self, views: list[tuple[str, Picture]]) -> None:
         shown = [(name, picture) for name, picture in views if not picture.is_empty]
         if not shown:
@@ -152,4 +161,4 @@ _THEME = '<button id="theme" type="button">light / dark</button>'
 
 
 def _asset(name: str) -> str:
-    return files("nnbo_mip.lab.report").joinpath(name).read_text(encoding="utf-8")
+    return files("nnbo_mip.drawing.page").joinpath(name).read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ import numpy as np
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.drawing.figures import check_can_draw, new_figure, save
 from nnbo_mip.drawing.marks import COLORS
-from nnbo_mip.lab.pictures.picture import Axis, Boxes, Dots, Line, Mark, Picture, Strokes, Texts
+from nnbo_mip.drawing.picture import Axis, Boxes, Dots, Line, Mark, Picture, Strokes, Texts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
