@@ -209,7 +209,7 @@ def test_every_mark_becomes_a_file(tmp_path: Path, ending: str) -> None:
 
 
 def test_matplotlib_draws_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    from nnbo_mip.lab.pictures import drawn
+    from nnbo_mip.drawing import drawn
 
     caught = []
     monkeypatch.setattr(drawn, "save", lambda figure, path: caught.append(figure))

@@ -369,6 +369,7 @@
     }
 
     function drawAxis(frame, axis, scale, isUp, place) {
+      if (axis.bare) return;
       const ticks = axis.ticks.length ? axis.ticks : scale.ticks.map((value) => [value, tickText(value)]);
       const room = Math.floor((place.left - 12) / 6.8);
       for (const [value, text] of ticks) {
@@ -553,6 +554,37 @@
       watcher.observe(home);
     }
     window.addEventListener("beforeprint", drawAll);
+  }
+
+  // -- tables that can be sorted ---------------------------------------------------------
+
+  // Returns the number that a cell begins with, or what it says.
+  function worthOf(row, column) {
+    const text = row.cells[column].textContent.trim();
+    const number = parseFloat(text);
+    return Number.isNaN(number) ? text : number;
+  }
+
+  function compared(a, b) {
+    if (typeof a === typeof b) return a < b ? -1 : a > b ? 1 : 0;
+    return typeof a === "number" ? -1 : 1; // numbers first
+  }
+
+  for (const sorted of document.querySelectorAll("table.sortable")) {
+    [...sorted.tHead.rows[0].cells].forEach((head, column) => {
+      const press = html("button", "", head.textContent);
+      press.type = "button";
+      head.replaceChildren(press);
+      press.addEventListener("click", () => {
+        const isUp = head.getAttribute("aria-sort") !== "ascending";
+        for (const other of sorted.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+        head.setAttribute("aria-sort", isUp ? "ascending" : "descending");
+        const body = sorted.tBodies[0];
+        const rows = [...body.rows].map((row) => [worthOf(row, column), row]);
+        rows.sort(([a], [b]) => (isUp ? compared(a, b) : compared(b, a)));
+        body.append(...rows.map(([, row]) => row));
+      });
+    });
   }
 
   const KEY = "nnbo-mip-theme";

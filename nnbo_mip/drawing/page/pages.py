@@ -47,6 +47,8 @@ class Page:
     Parameters
     ----------
     title : str
+    refresh : int
+        Seconds after which a browser reads the file again; 0 for never.
 
     Attributes
     ----------
@@ -54,8 +56,9 @@ class Page:
         All that there is something to be seen of, in order.
     """
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str, refresh: int = 0) -> None:
         self._title = title
+        self._refresh = refresh
         self.drawn: list[Picture] = []
         self._body: list[str] = []
         self._contents: list[tuple[int, str, str]] = []
@@ -85,6 +88,14 @@ class Page:
         if views:
             self._figure(list(views.items()))
 
+    def begin_grid(self) -> None:
+        """Put what is added side by side, as far as there is room, until `end_grid`."""
+        self._body.append('<div class="pair">')
+
+    def end_grid(self) -> None:
+        """End what `begin_grid` began."""
+        self._body.append("</div>")
+
     def as_html(self) -> str:
         """Return the file."""
         if self._is_open:
@@ -104,6 +115,7 @@ class Page:
                 f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
                 '<meta name="viewport" content="width=device-width, initial-scale=1">',
                 '<meta name="color-scheme" content="light dark">',
+                *([f'<meta http-equiv="refresh" content="{self._refresh}">'] * bool(self._refresh)),
                 tag("title", escape(self._title)),
                 tag("style", _asset("page.css")),
                 "</head>",
