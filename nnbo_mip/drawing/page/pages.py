@@ -54,12 +54,16 @@ class Page:
     ----------
     drawn : list of Picture
         All that there is something to be seen of, in order.
+    leading : tuple of str
+        Names of series, the best ones first: where there are many, these are shown at first, and a
+        line on top says which are shown everywhere. Empty where all are equal.
     """
 
     def __init__(self, title: str, refresh: int = 0) -> None:
         self._title = title
         self._refresh = refresh
         self.drawn: list[Picture] = []
+        self.leading: tuple[str, ...] = ()
         self._body: list[str] = []
         self._contents: list[tuple[int, str, str]] = []
         self._pictures: list[list[dict[str, Any]]] = []
@@ -124,8 +128,8 @@ class Page:
                 tag("nav", tag("h2", "Contents"), tag("ol", contents), id="contents"),
                 tag("noscript", paragraph("Curves need JavaScript; the tables do not.")),
                 tag("main", "\n".join(self._body), id="main"),
-                # "<" would let a label end the script.
-                tag("script", data.replace("<", "\\u003c"), type="application/json", id="data"),
+                _script(data, "data"),
+                _script(json.dumps(self.leading), "leading"),
                 tag("script", _asset("page.js")),
                 "</body>",
                 "</html>",
@@ -170,6 +174,11 @@ def _share(made: list[dict[str, Any]], pictures: list[Picture]) -> None:
 
 
 _THEME = '<button id="theme" type="button">light / dark</button>'
+
+
+def _script(data: str, name: str) -> str:
+    # "<" would let a label end the script.
+    return tag("script", data.replace("<", "\\u003c"), type="application/json", id=name)
 
 
 def _asset(name: str) -> str:

@@ -8,6 +8,7 @@ from nnbo_mip.drawing.picture import Picture
 from nnbo_mip.lab.pictures.contours import points
 from nnbo_mip.lab.pictures.ranks import critical_difference
 from nnbo_mip.lab.pictures.regret import Colors, boxes, regret
+from nnbo_mip.lab.report.ranking import why_silent
 from nnbo_mip.lab.report.surfaces import Surfaces
 from nnbo_mip.lab.statistics.findings import ProblemFindings, Sample
 from nnbo_mip.lab.statistics.intervals import Interval
@@ -44,7 +45,7 @@ def add_problem(page: Page, found: ProblemFindings, results: Results, colors: Co
 
 
 def _finals(found: ProblemFindings, planned: dict[str, int]) -> str:
-    friedman = found.friedman
+    friedman, silent = found.friedman, why_silent([found])
     rows = [
         [
             sample.method,
@@ -55,14 +56,16 @@ def _finals(found: ProblemFindings, planned: dict[str, int]) -> str:
             number(float(sample.final.max())),
             str(found.interval_ranks[place]),
             str(found.median_ranks[place]),
-            str(found.stratified[place]),
+            *([str(found.stratified[place])] if not silent else []),
             NOTHING if friedman is None else number(float(friedman.ranks[place])),
         ]
         for place, sample in enumerate(found.samples)
     ]
     head = ["method", "instances", "mean", "95 %", "median", "95 %", "least", "most"]
-    head += ["rank by interval", "rank of median", "rank by Mann-Whitney", "mean rank"]
-    return table(head, rows, f"{found.measure} after {found.evaluations} evaluations")
+    head += ["rank by interval", "rank of median"]
+    head += ["mean rank"] if silent else ["rank by Mann-Whitney", "mean rank"]
+    title = f"{found.measure} after {found.evaluations} evaluations"
+    return table(head, rows, title, sortable=True)
 
 
 def _interval(interval: Interval) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from nnbo_mip.drawing.drawn import draw
 from nnbo_mip.drawing.figures import check_can_draw
 from nnbo_mip.drawing.page.pages import Page, Part, slug, unique
+from nnbo_mip.lab.report.answer import add_answer
 from nnbo_mip.lab.report.belief_section import belief_parts
 from nnbo_mip.lab.report.certificates import add_certificates, add_times
 from nnbo_mip.lab.report.problem_section import add_problem
@@ -60,8 +61,9 @@ def page_of(
     colors = {method: place for place, method in enumerate(results.methods)}
     page = Page(results.experiment.name)
     parts = [
+        Part("the answer", lambda: add_answer(page, results, findings, colors)),
         Part("the state", lambda: add_state(page, results, findings)),
-        Part("ranks", lambda: add_ranking(page, findings, colors)),
+        Part("ranks", lambda: add_ranking(page, results, findings, colors)),
         *(
             Part(problem.problem, partial(add_problem, page, problem, results, colors))
             for problem in findings.problems
