@@ -48,6 +48,18 @@ def test_spaces(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert names["small"].constraints
 
 
+def test_parts_of_your_own(capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        names = _run("own.md")
+        assert "coordinates:tries=100" in capsys.readouterr().out
+        problem = nm.problems.create("furnace")
+        assert problem({"heat": 250.0, "layers": 3}) == problem.optimum == 0.0
+        assert isinstance(nm.maximizers.create("coordinates"), names["Coordinates"])
+    finally:
+        nm.maximizers.unregister("coordinates")
+        nm.problems.unregister("furnace")
+
+
 def test_acquisitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names = _run("acquisitions.md", "## Criteria that choose their point")
