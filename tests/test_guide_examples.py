@@ -60,6 +60,19 @@ def test_parts_of_your_own(capsys: pytest.CaptureFixture[str]) -> None:
         nm.problems.unregister("furnace")
 
 
+def test_reports(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _run("report.md")
+    said = capsys.readouterr().out
+    text = (GUIDE / "report.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^    why x = .*\n((?:    .*\n)+)", text, flags=re.MULTILINE)
+    names = [line.strip()[:9] for line in shown.splitlines()]
+    assert names == [line.strip()[:9] for line in said.partition("why x = ")[2].splitlines()[1:]]
+    assert {path.name for path in tmp_path.iterdir()} == {"run.html", "run.png"}
+
+
 def test_acquisitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names = _run("acquisitions.md", "## Criteria that choose their point")

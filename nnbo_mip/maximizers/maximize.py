@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +12,9 @@ from nnbo_mip.acquisitions.base.catalogue import registry as acquisitions
 from nnbo_mip.acquisitions.base.criterion import Criterion
 from nnbo_mip.core.arrays import FloatArray, as_finite_vector, as_points
 from nnbo_mip.core.checks import as_gap, as_seed, as_time_limit
-from nnbo_mip.core.control import ProgressOption, reporting
+from nnbo_mip.core.control import Progress, ProgressCallback, ProgressOption, reporting
 from nnbo_mip.core.errors import InputError
+from nnbo_mip.exact.scores.problem import SMALLEST_SCORE
 from nnbo_mip.maximizers.base.abstract import Maximizer, Proposal, Request
 from nnbo_mip.maximizers.base.catalogue import registry
 from nnbo_mip.maximizers.base.target import Target
@@ -22,6 +24,9 @@ from nnbo_mip.surrogates.base.abstract import Belief, Capability, check_belief
 
 DEFAULT_SECONDS = 60.0
 """Of a search for a proof, where neither the caller nor the maximizer has a limit."""
+
+LARGEST_LOG = 700.0
+"""Of a number whose exponential is one."""
 
 SMALLEST, LARGEST = 1e-120, 1e150
 """Between them a square is a number with all its digits."""
@@ -119,9 +124,29 @@ def maximize(
             time_limit=_seconds(time_limit, chosen),
             seed=as_seed(seed),
             starts=_admissible(starts, limited),
-            callback=callback,
+            callback=None if callback is None else _as_result(callback, target),
         )
         return chosen.maximize(target, request)
+
+
+def _as_result(callback: ProgressCallback, target: Target) -> ProgressCallback:
+    """Return a callback that is told scores as the result has them, and not their logarithms.
+
+    Where scores are so small that the result is a logarithm, it is told that.
+    """
+    if not target.searched.is_logarithm or target.head.is_logarithm:
+        return callback
+
+    def plain(number: float) -> float:
+        return math.exp(number) if number < LARGEST_LOG else math.inf
+
+    def told(progress: Progress) -> None:
+        value = plain(progress.value)
+        if not progress.note and value >= SMALLEST_SCORE:
+            progress = replace(progress, value=value, bound=plain(progress.bound))
+        callback(progress)
+
+    return told
 
 
 def _seconds(given: float | None, maximizer: Maximizer) -> float:

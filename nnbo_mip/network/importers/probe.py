@@ -65,12 +65,12 @@ def leave_off(operation: str) -> str:
     if plain in ("sigmoid", "logsigmoid", "expit"):
         return (
             "where it is the last layer, leave it off: it is monotone, so that the maximum is at "
-            "the same point, and value and bound are those before it."
+            "the same point, and value and bound are those before it"
         )
     if plain in ("softmax", "logsoftmax"):
         return (
             "where it is the last layer, leave it off: which class leads is said by differences of "
-            'what stands before it, as output={"y0": 1, "y1": -1}.'
+            'what stands before it, as output={"y0": 1, "y1": -1}'
         )
     return ""
 

@@ -134,8 +134,8 @@ def _mlp(builder: GraphBuilder, model: Any, value: Affine) -> Affine:
     if model.activation not in ("relu", "identity") or not is_identity:
         raise UnsupportedError(
             f"an {type(model).__name__} must have activation 'relu' or 'identity', and an identity "
-            f"output, to be piecewise linear; got {model.activation!r} and {model.out_activation_!r}; fit it "
-            "with activation='relu' and the squared error."
+            f"output, to be piecewise linear; got {model.activation!r} and "
+            f"{model.out_activation_!r}; fit it with activation='relu' and the squared error."
         )
     last = len(model.coefs_) - 1
     for position, (weights, bias) in enumerate(zip(model.coefs_, model.intercepts_, strict=True)):

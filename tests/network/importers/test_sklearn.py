@@ -269,10 +269,8 @@ def test_a_classifier_has_logits(classes: int, in_pipeline: bool) -> None:
     network = Network.from_sklearn(fitted)
     logits = network.evaluate(X)
     assert logits.shape == (120, 1 if classes == 2 else classes)
-    if classes == 2:
-        shares = expit(np.column_stack([-logits, logits]))
-    else:
-        shares = softmax(logits, axis=1)
+    both = np.column_stack([-logits, logits])
+    shares = expit(both) if classes == 2 else softmax(logits, axis=1)
     np.testing.assert_allclose(shares, fitted.predict_proba(X), atol=1e-12)
     result = nm.certify(fitted, [(-2.0, 2.0)] * 4, output=0, time_limit=20.0)
     assert result.value >= network.evaluate(X[(np.abs(X) <= 2.0).all(axis=1)])[:, 0].max()
