@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from nnbo_mip.core.checks import as_real, check_choice
 from nnbo_mip.core.errors import InputError
@@ -29,15 +28,14 @@ def as_network(given: object, *, verify: bool = True) -> Network:
         return _network_from_file(Path(given), verify)
     kind = type(given)
     roots = {base.__module__.split(".")[0] for base in kind.__mro__}
-    doors = {
+    doors: dict[str, Callable[..., Network]] = {
         "torch": Network.from_torch,
         "sklearn": Network.from_sklearn,
         "onnx": Network.from_onnx,
     }
     door = next((doors[root] for root in doors if root in roots), None)
     if door is not None:
-        model: Any = given
-        return door(model, verify=verify)
+        return door(given, verify=verify)
     raise InputError(
         "network must be a Network, the path of a file that holds one, or a model of torch or "
         f"scikit-learn; got a {kind.__name__}; make one with Network.from_layers."

@@ -203,7 +203,9 @@ def test_the_answer_is_on_top(store: Path) -> None:
     text = page(store)
     answer = re.search(r'<div class="answer">(.*?)</div>', text, flags=re.DOTALL)
     assert answer is not None
-    assert "gp did best: the least mean rank of its medians over 2 problems, 1 of 3" in answer[1]
+    # Two problems are too few to tell three methods apart, and the answer does not say "best".
+    assert "gp has the least mean rank of its medians over 2 problems, 1 of 3" in answer[1]
+    assert "It cannot be told apart from any other method" in answer[1]
     assert "It took 1.5 CPU seconds a run in the mean" in answer[1]
     assert text.index(answer[0]) < text.index("Units of each of")
     leading = re.search(r'<script type="application/json" id="leading">(.*?)</script>', text)

@@ -69,12 +69,16 @@ def percent(part: float, whole: float) -> str:
     return f"{100.0 * part / whole:.1f} %" if whole else NOTHING
 
 
+NAME = "text-align:left;vertical-align:top;font-weight:600;white-space:nowrap"
+"""How a notebook shows names."""
+
+
 def card(title: str, pairs: Iterable[tuple[str, str]], more: str = "") -> str:
     """Return what a notebook shows of an object: a title, names with plain texts, more HTML."""
     rows = "".join(
         tag(
             "tr",
-            tag("th", escape(name), style="text-align:left;vertical-align:top;font-weight:600"),
+            tag("th", escape(name), style=NAME),
             tag("td", escape(text), style="text-align:left;white-space:pre-wrap"),
         )
         for name, text in pairs

@@ -15,6 +15,7 @@ from nnbo_mip.lab.pictures.ranks import mean_rank_course
 from nnbo_mip.lab.pictures.regret import Colors, regret
 from nnbo_mip.lab.statistics.findings import Findings, ProblemFindings
 from nnbo_mip.lab.statistics.ranks import mean_ranks
+from nnbo_mip.lab.statistics.tests import Friedman
 from nnbo_mip.lab.store.results import Results
 
 SHOWN = 6
@@ -61,37 +62,52 @@ def add_answer(page: Page, results: Results, findings: Findings, colors: Colors)
     if found is None or len(found.methods) < 2:
         return
     page.leading = found.methods
-    sentences = [_winner(found, findings), _told_apart(found, findings), _cost(found, results)]
+    alike = _alike(found, findings)
+    is_known = alike is not None and len(alike) < len(found.methods) - 1
+    sentences = [_winner(found, findings, is_known), _told_apart(found, findings, alike)]
+    sentences.append(_cost(found, results))
     page.add(tag("div", *(paragraph(one) for one in sentences if one), class_="answer"))
     shown = set(found.methods[:SHOWN]) | set(_baselines(results))
     page.pictures(_only(_curve(found, findings, colors), shown))
 
 
-def _winner(found: Standings, findings: Findings) -> str:
+def _winner(found: Standings, findings: Findings, is_known: bool) -> str:
+    """Say who has the best figures; that this is a win only where somebody is told apart."""
     first, second = found.methods[:2]
     best, next_ = float(found.figures[0]), float(found.figures[1])
     if found.is_ranks:
-        count = len(findings.complete)
+        said = "did best: the" if is_known else "has the"
         return (
-            f"{first} did best: the least mean rank of its medians over {count} problems, "
-            f"{number(best)} of {len(found.methods)} (next {second}: {number(next_)})."
+            f"{first} {said} least mean rank of its medians over {len(findings.complete)} "
+            f"problems, {number(best)} of {len(found.methods)} (next {second}: {number(next_)})."
         )
     problem = findings.complete[0]
     times = f", {number(next_ / best)} times as much" if best > 0.0 else ""
     return (
-        f"{first} did best on {problem.problem}: median {problem.measure} {number(best)} after "
-        f"{problem.evaluations} evaluations (next {second}: {number(next_)}{times})."
+        f"{first} {'did best' if is_known else 'is ahead'} on {problem.problem}: median "
+        f"{problem.measure} {number(best)} after {problem.evaluations} evaluations "
+        f"(next {second}: {number(next_)}{times})."
     )
 
 
-def _told_apart(found: Standings, findings: Findings) -> str:
-    """Say from whom the winner cannot be told apart."""
+def _outcome(found: Standings, findings: Findings) -> Friedman | None:
+    return findings.friedman if found.is_ranks else findings.complete[0].friedman
+
+
+def _alike(found: Standings, findings: Findings) -> list[str] | None:
+    """Return from whom the first method cannot be told apart; None where no test says."""
     winner = findings.ranked.index(found.methods[0])
-    outcome = findings.friedman if found.is_ranks else findings.complete[0].friedman
+    outcome = _outcome(found, findings)
     if outcome is None:
-        return ""
+        return None
     near = np.flatnonzero(outcome.ranks - outcome.ranks[winner] <= outcome.difference)
-    alike = [findings.ranked[k] for k in near if k != winner]
+    return [findings.ranked[k] for k in near if k != winner]
+
+
+def _told_apart(found: Standings, findings: Findings, alike: list[str] | None) -> str:
+    outcome = _outcome(found, findings)
+    if outcome is None or alike is None:
+        return ""
     blocks = "problems" if found.is_ranks else "instances"
     by = f"by Nemenyi's test of mean ranks over {outcome.blocks} {blocks} (5 %)"
     if not alike:
@@ -141,6 +157,6 @@ def _curve(found: Standings, findings: Findings, colors: Colors) -> Picture:
 def _only(picture: Picture, shown: set[str]) -> Picture:
     kept = tuple(one for one in picture.series if one.name in shown)
     left = len(picture.series) - len(kept)
-    more = f" The best {SHOWN} and baselines are drawn; {left} more are below." if left else ""
+    more = f" Drawn: the best {SHOWN} and baselines; not drawn: {left} more." if left else ""
     title = f"Who did best: {picture.title}"
     return replace(picture, title=title, series=kept, note=picture.note + more)
