@@ -115,7 +115,7 @@ def test_verification(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         app, ["verify", "net.npz", "digit.vnnlib", "--certificate", "c.json"]
     )
     assert found.exit_code == 0
-    assert found.output.splitlines()[0] == "unsat"
+    assert found.stdout.splitlines()[0] == "unsat"
     assert CliRunner().invoke(app, ["check", "c.json", "net.npz"]).exit_code == 0
     assert CliRunner().invoke(app, ["verify", "net.npz", "any.vnnlib"]).exit_code == 3
     asked = ["certify", "net.npz", "--lower", "0", "--upper", "1", "--output", "y0"]

@@ -15,7 +15,13 @@ from nnbo_mip.loop.record.shown import number_text, point_text
 from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.loop.seen.pictures import importance, parallel, progress, promises, slices
 from nnbo_mip.loop.seen.run_view import RunView
-from nnbo_mip.loop.seen.words import answer, proof_sentence, region_words, regret_sentence
+from nnbo_mip.loop.seen.words import (
+    MOST_INPUTS,
+    answer,
+    proof_sentence,
+    region_words,
+    regret_sentence,
+)
 
 MOST_SLICES = 8
 """Inputs through which the page has a slice."""
@@ -59,6 +65,10 @@ def page_of_run(run: RunView, refresh: int = 0, announce: Announce = _silent) ->
 def _answer(page: Page, run: RunView, refresh: int) -> None:
     sentences = [answer(run), proof_sentence(run), regret_sentence(run)]
     page.add(tag("div", *(paragraph(one) for one in sentences if one), class_="answer"))
+    space = run.settings.space
+    if run.best is not None and len(space.dimensions) > MOST_INPUTS:
+        text = tag("pre", escape(point_text(run.best.x, space)), tabindex="0")
+        page.add(tag("details", tag("summary", "The best point"), text))
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     said = f"Written {now}."
     if refresh:
@@ -98,7 +108,8 @@ def _model(page: Page, run: RunView) -> None:
     said = "All other inputs are as they are at the best point (star). Dots are values that were "
     said += "told, wherever their other inputs were."
     if left:
-        said += f" Of the inputs, {left} that matter less, or are not there, are not drawn."
+        said += f" Not drawn are {left} of {len(run.sides)} inputs: those that matter less, or are "
+        said += "not there at the best point."
     page.add(paragraph(said, class_="note"))
     page.begin_grid()
     for model, score in cut:

@@ -10,6 +10,9 @@ from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.loop.seen.run_view import DELTA, RunView
 from nnbo_mip.loop.stopping.bounds import RegretBound
 
+MOST_INPUTS = 10
+"""Of a point that a sentence writes out."""
+
 
 def answer(run: RunView) -> str:
     """Return the best point, its value, and after how many evaluations."""
@@ -24,9 +27,10 @@ def answer(run: RunView) -> str:
     if best.noise:
         what = f"The {end} mean at an evaluated point is {number_text(best.y)} (values deviate by "
         what += f"{best.noise:.3g})"
-    at = point_text(best.x, run.settings.space)
-    number = best.observation.number + 1
-    return f"{what}, at {at}: evaluation {number}, after {count}{waiting}."
+    at = ""
+    if len(run.settings.space.dimensions) <= MOST_INPUTS:
+        at = f", at {point_text(best.x, run.settings.space)}"
+    return f"{what}{at}: evaluation {best.observation.number + 1}, after {count}{waiting}."
 
 
 def proof_sentence(run: RunView) -> str:
