@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from pathlib import Path
@@ -17,7 +18,7 @@ from nnbo_mip.lab.statistics.findings import Findings
 from nnbo_mip.lab.store.results import Results
 from nnbo_mip.lab.store.store import opened
 from tests.lab.reported import written
-from tests.lab.stores import plan_of, planned
+from tests.lab.stores import answer, plan_of, planned
 
 
 @pytest.fixture
@@ -245,3 +246,21 @@ def test_the_rank_table_has_a_row_a_method(store: Path) -> None:
         *("method", "surrogate", "acquisition", "maximizer", "mean rank of medians"),
         *("branin", "forrester"),
     ]
+
+
+def test_pairs_of_surrogate_and_maximizer_have_a_table(store: Path) -> None:
+    values = {("gp", "auto"): 1.0, ("gp", "lbfgs"): 2.0, ("nomu", "auto"): 4.0}
+    units, answers = [], []
+    for (surrogate, maximizer), value in values.items():
+        one = planned("branin", f"{surrogate}, {maximizer}", 0, 2, 3)
+        units.append(dataclasses.replace(one, surrogate=surrogate, maximizer=maximizer))
+        answers.append(answer(one.unit, [9.0, 8.0, 7.0, 6.0, value]))
+    with opened(store) as made:
+        made.write_plan(plan_of(units))
+        made.add(answers)
+    run(store)
+    text = page(store)
+    assert "Medians by surrogate and maximizer" in text
+    row = r'<tr><th scope="row">{}</th><td>{}</td><td>{}</td></tr>'
+    assert re.search(row.format("gp", "1", "2"), text)
+    assert re.search(row.format("nomu", "4", "—"), text)

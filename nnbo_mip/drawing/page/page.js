@@ -1,5 +1,5 @@
-// Draws the pictures of a report. Data are in the element "data": a list of figures, each a list
-// of views; a view has axes and series of marks in the units of the data (pictures/picture.py).
+// Draws the pictures of a page. Data are in the element "data": a list of figures, each a list
+// of views; a view has axes and series of marks in the units of the data (drawing/picture.py).
 (function () {
   "use strict";
   const SVG = "http://www.w3.org/2000/svg";

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from nnbo_mip.drawing.page.html import NOTHING, number, paragraph, table
 from nnbo_mip.drawing.page.pages import Page
 from nnbo_mip.drawing.picture import Picture
@@ -37,6 +39,7 @@ def add_ranking(page: Page, results: Results, findings: Findings, colors: Colors
         return
     page.section("Ranking")
     page.add(_ranks(results, findings))
+    page.add(_pairs(results, findings))
     if not findings.complete:
         page.add(paragraph("No problem has results of all methods yet; nothing is counted."))
         return
@@ -96,6 +99,37 @@ def _ranks(results: Results, findings: Findings) -> str:
         "heading to sort",
         sortable=True,
     )
+
+
+def _pairs(results: Results, findings: Findings) -> str:
+    """Return mean figures of surrogates by maximizers; nothing where there is one of either."""
+    found = standings(findings)
+    if found is None:
+        return ""
+    units = results.units
+    of_pair: dict[tuple[str, str], list[float]] = {}
+    for method, figure in zip(found.methods, found.figures, strict=True):
+        own = units["method"] == method
+        pair = str(units["surrogate"][own][0]), str(units["maximizer"][own][0])
+        if all(pair):
+            of_pair.setdefault(pair, []).append(float(figure))
+    surrogates = list(dict.fromkeys(one for one, _ in of_pair))
+    maximizers = list(dict.fromkeys(one for _, one in of_pair))
+    if min(len(surrogates), len(maximizers)) < 2:
+        return ""
+    rows = [
+        [
+            surrogate,
+            *(
+                number(float(np.mean(of_pair.get((surrogate, maximizer), [np.nan]))))
+                for maximizer in maximizers
+            ),
+        ]
+        for surrogate in surrogates
+    ]
+    what = "Mean ranks of medians" if found.is_ranks else "Medians"
+    title = f"{what} by surrogate and maximizer, the mean over the acquisitions of each pair"
+    return table(["surrogate", *maximizers], rows, title, sortable=True)
 
 
 def _counts(findings: Findings) -> str:

@@ -86,11 +86,13 @@ def regret_sentence(run: RunView) -> str:
     if not math.isfinite(found.regret):
         return f"No bound on what is left: {found}."
     is_max = run.settings.direction == "maximize"
-    end, side = (found.upper, "above") if is_max else (found.lower, "below")
+    end, side = text_above(found.upper, 6), "above"
+    if not is_max:
+        end, side = f"{-float(text_above(-found.lower, 6)):.6g}", "below"
     return (
-        f"What is left: at most {text_above(found.regret, 3)}. Within {found.band} the function is "
-        f"nowhere {side} {end:.6g}: proven over {found.about}. If the model is right, that band "
-        f"misses the function with a probability of at most {DELTA:g}."
+        f"What is left: at most {text_above(found.regret, 3)}, where the function lies within "
+        f"{found.band}. There it is nowhere {side} {end}: proven over {found.about}. If the "
+        f"model is right, that band misses it with a probability of at most {DELTA:g}."
     )
 
 
