@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
@@ -99,6 +100,15 @@ class Page:
     def end_grid(self) -> None:
         """End what `begin_grid` began."""
         self._body.append("</div>")
+
+    @contextmanager
+    def folded(self, summary: str, folds: bool = True) -> Iterator[None]:
+        """Put what is added meanwhile under a line that a reader opens, if it is to be folded."""
+        if folds:
+            self._body.append(f"<details>{tag('summary', escape(summary))}")
+        yield
+        if folds:
+            self._body.append("</details>")
 
     def as_html(self) -> str:
         """Return the file."""

@@ -8,7 +8,7 @@ from nnbo_mip.drawing.picture import Picture
 from nnbo_mip.lab.pictures.contours import points
 from nnbo_mip.lab.pictures.ranks import critical_difference
 from nnbo_mip.lab.pictures.regret import Colors, boxes, regret
-from nnbo_mip.lab.report.ranking import why_silent
+from nnbo_mip.lab.report.ranking import FEW, why_silent
 from nnbo_mip.lab.report.surfaces import Surfaces
 from nnbo_mip.lab.statistics.findings import ProblemFindings, Sample
 from nnbo_mip.lab.statistics.intervals import Interval
@@ -32,15 +32,16 @@ def add_problem(page: Page, found: ProblemFindings, results: Results, colors: Co
         page.add(paragraph("No method has results yet.", class_="empty"))
         return
     page.pictures(**{name: regret(found, name, colors) for name in ("median", "mean")})
-    page.add(
-        _finals(found, {method: int((rows["method"] == method).sum()) for method in found.methods})
-    )
-    page.pictures(boxes(found, colors))
-    if found.friedman is not None and len(found.common) > 1:
-        title = f"{found.problem}: mean ranks over instances"
-        page.pictures(
-            critical_difference(title, found.methods, found.friedman, "instances", colors)
-        )
+    planned = {method: int((rows["method"] == method).sum()) for method in found.methods}
+    count = len(found.methods)
+    with page.folded(f"Final losses and ranks of all {count} methods", count > FEW):
+        page.add(_finals(found, planned))
+        page.pictures(boxes(found, colors))
+        if found.friedman is not None and len(found.common) > 1:
+            title = f"{found.problem}: mean ranks over instances"
+            page.pictures(
+                critical_difference(title, found.methods, found.friedman, "instances", colors)
+            )
     page.pictures(**_sampled(found, results, colors))
 
 

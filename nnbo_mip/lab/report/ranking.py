@@ -33,6 +33,10 @@ MANN_WHITNEY = (
 )
 
 
+FEW = 12
+"""Methods up to which nothing is folded."""
+
+
 def add_ranking(page: Page, results: Results, findings: Findings, colors: Colors) -> None:
     """Write the section; nothing where fewer than two methods have results."""
     if len(findings.ranked) < 2:
@@ -43,6 +47,14 @@ def add_ranking(page: Page, results: Results, findings: Findings, colors: Colors
     if not findings.complete:
         page.add(paragraph("No problem has results of all methods yet; nothing is counted."))
         return
+    with page.folded("Counts over all problems", len(findings.ranked) > FEW):
+        _add_counts(page, findings, colors)
+    page.pictures(mean_rank_course(findings, colors))
+    page.pictures(**_views(findings, colors, performance))
+    page.pictures(**_views(findings, colors, data))
+
+
+def _add_counts(page: Page, findings: Findings, colors: Colors) -> None:
     page.add(_counts(findings))
     silent = why_silent(findings.complete)
     page.add(paragraph(MEANINGS + (f" {silent}" if silent else MANN_WHITNEY), class_="note"))
@@ -50,9 +62,6 @@ def add_ranking(page: Page, results: Results, findings: Findings, colors: Colors
     if outcome is not None:
         title = "Mean ranks of final medians over problems"
         page.pictures(critical_difference(title, findings.ranked, outcome, "problems", colors))
-    page.pictures(mean_rank_course(findings, colors))
-    page.pictures(**_views(findings, colors, performance))
-    page.pictures(**_views(findings, colors, data))
 
 
 def _views(
