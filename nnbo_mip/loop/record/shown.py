@@ -16,6 +16,10 @@ PART = 1e-5
 """Of a side, by which a printed coordinate may be off."""
 
 
+RELATIVE = 1e-9
+"""Of a coordinate whose side is not known."""
+
+
 def number_text(value: float, tolerance: float = float("inf")) -> str:
     """Return a number with six digits, or with more where it would be off by a tolerance."""
     for digits in range(DIGITS, MOST_DIGITS):
@@ -45,7 +49,7 @@ def point_text(x: Any, space: Space | None = None) -> str:
 def _entry(value: Any, width: float | None) -> str:
     if not isinstance(value, float):
         return repr(value)
-    return number_text(value) if width is None else number_text(value, PART * width)
+    return number_text(value, RELATIVE * abs(value) if width is None else PART * width)
 
 
 def _widths(space: Space) -> dict[str, float]:

@@ -48,13 +48,14 @@ def proved(steps: list[Suggestion] | tuple[Suggestion, ...]) -> str:
     count = len(steps)
     if not count:
         return "nothing was to be proven: no model has chosen a point"
+    choices = "choices" if count > 1 else "choice"
     claimed = [one for one in steps if one.kind != "none"]
     if not claimed:
         names = " and ".join(sorted({one.maximizer for one in steps}))
-        return f"{count} choices of a model, found by {names}, which searches and proves nothing"
+        return f"{count} {choices} of a model, found by {names}, which searches and proves nothing"
     closed = [one for one in claimed if one.status == "optimal"]
     if not closed:
-        said = f"{len(claimed)} of {count} choices of a model have a proven bound, its gap open"
+        said = f"{len(claimed)} of {count} {choices} of a model with a proven bound, its gap open"
         return said if len(claimed) == count else f"{said}; the others have none"
     within = sum(one.region is not None for one in closed)
     embedded = sum(one.region is None and one.z is not None for one in closed)
@@ -64,7 +65,8 @@ def proved(steps: list[Suggestion] | tuple[Suggestion, ...]) -> str:
         "in their embedding": embedded,
     }
     parts = [(n, where) for where, n in places.items() if n]
-    said = f"{len(closed)} of {count} choices of a model are certified best "
+    verb = "is" if count == 1 else "are"
+    said = f"{len(closed)} of {count} {choices} of a model {verb} certified best "
     if len(parts) == 1:
         said += parts[0][1]
     else:
