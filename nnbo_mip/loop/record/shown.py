@@ -49,10 +49,12 @@ def point_text(x: Any, space: Space | None = None) -> str:
 def _entry(value: Any, width: float | None) -> str:
     if not isinstance(value, float):
         return repr(value)
-    return number_text(value, RELATIVE * abs(value) if width is None else PART * width)
+    if width is None:
+        return number_text(value, RELATIVE * abs(value))
+    return number_text(value, PART * (width or abs(value)))
 
 
 def _widths(space: Space) -> dict[str, float]:
-    """Return the width of each side of numbers by name; logarithmic ones need no more digits."""
+    """Return the width of each side of numbers by name; 0 for one of which a factor matters."""
     sides = (one for one in space.dimensions if isinstance(one, NumericDimension))
-    return {one.name: one.scale.upper - one.scale.lower for one in sides if not one.scale.log}
+    return {one.name: 0.0 if one.scale.log else one.scale.upper - one.scale.lower for one in sides}
