@@ -65,4 +65,4 @@ def test_numbers_have_as_many_digits_as_they_need() -> None:
     assert point_text(x, narrow) == "{'t': 1000000.0012346, 'rate': 0.00123457}"
     # Where no side is known, nine digits or so.
     assert point_text(x) == "{'t': 1000000.001, 'rate': 0.00123456789}"
-    assert point_text(np.array([9.42477796076938, 2.0])) == "[9.424777961, 2]"
+    assert point_text(np.array([9.42477796076938, 2.0])) == "[9.42477796, 2]"
