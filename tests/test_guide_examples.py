@@ -55,6 +55,31 @@ def test_spaces(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert names["small"].constraints
 
 
+def test_parts_of_your_own(capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        names = _run("own.md")
+        assert "coordinates:tries=100" in capsys.readouterr().out
+        problem = nm.problems.create("furnace")
+        assert problem({"heat": 250.0, "layers": 3}) == problem.optimum == 0.0
+        assert isinstance(nm.maximizers.create("coordinates"), names["Coordinates"])
+    finally:
+        nm.maximizers.unregister("coordinates")
+        nm.problems.unregister("furnace")
+
+
+def test_reports(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _run("report.md")
+    said = capsys.readouterr().out
+    text = (GUIDE / "report.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^    why x = .*\n((?:    .*\n)+)", text, flags=re.MULTILINE)
+    names = [line.strip()[:9] for line in shown.splitlines()]
+    assert names == [line.strip()[:9] for line in said.partition("why x = ")[2].splitlines()[1:]]
+    assert {path.name for path in tmp_path.iterdir()} == {"run.html", "run.png"}
+
+
 def test_acquisitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names = _run("acquisitions.md", "## Criteria that choose their point")
@@ -124,7 +149,7 @@ def test_verification(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         app, ["verify", "net.npz", "digit.vnnlib", "--certificate", "c.json"]
     )
     assert found.exit_code == 0
-    assert found.output.splitlines()[0] == "unsat"
+    assert found.stdout.splitlines()[0] == "unsat"
     assert CliRunner().invoke(app, ["check", "c.json", "net.npz"]).exit_code == 0
     assert CliRunner().invoke(app, ["verify", "net.npz", "any.vnnlib"]).exit_code == 3
     asked = ["certify", "net.npz", "--lower", "0", "--upper", "1", "--output", "y0"]

@@ -30,6 +30,14 @@ EXIT_CODES = (
 FEWEST = 2
 """Values that a model learns from at least."""
 
+Imports = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--import",
+        help="Import this module of yours first, which registers what it has; may be repeated.",
+        metavar="MODULE",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Verify = Annotated[
     bool,
@@ -66,6 +74,15 @@ def sentences() -> Iterator[None]:
         )
     except KeyboardInterrupt:
         fail("interrupted before there was a result; nothing was kept.", INTERRUPTED)
+
+
+def import_modules(names: list[str] | None) -> None:
+    """Import modules of the working folder, or installed ones, that register strategies."""
+    from nnbo_mip.lab.plan.environment import files_of, import_all
+
+    for name in names or ():
+        files_of(name)  # looks in the working folder too, and says what is wrong
+    import_all(names or ())
 
 
 def fail(sentence: str, code: int) -> None:

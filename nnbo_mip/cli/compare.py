@@ -17,9 +17,11 @@ from nnbo_mip.cli.common import (
     OPEN,
     PROVEN,
     REFUSED,
+    Imports,
     Json,
     check_can_be_written,
     fail,
+    import_modules,
     json_number,
     sentences,
 )
@@ -75,6 +77,7 @@ def compare(
     plot: Annotated[
         Path | None, typer.Option(help="Draw it into this .png, .svg or .pdf file.")
     ] = None,
+    imports: Imports = None,
     as_json: Json = False,
 ) -> None:
     """Maximize one acquisition by several maximizers, and see which of them miss its maximum.
@@ -98,6 +101,7 @@ def compare(
         from nnbo_mip.maximizers.landscape import landscape_of
 
         loading_is_done()
+        import_modules(imports)
         drawn_from, stop = parse_seed(seed), parse_gap(gap)
         n_points = None if points is None else parse_count(points, "--points", least=2)
         budgets: dict[str, object] = {"time_limit": parse_time_limit(time_limit)}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nnbo_mip.cli.common import Json, sentences
+from nnbo_mip.cli.common import Imports, Json, import_modules, sentences
 from nnbo_mip.cli.main import loading_is_done
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def list_names(
             metavar="|".join(CATALOGUES),
         ),
     ],
+    imports: Imports = None,
     as_json: Json = False,
 ) -> None:
     """Show what can be chosen by name: one line each, with its options and their defaults.
@@ -55,6 +56,7 @@ def list_names(
         from nnbo_mip.core.registry_entries import entries
 
         loading_is_done()
+        import_modules(imports)
         home = import_module(CATALOGUES[check_choice("what is listed", what, CATALOGUES)])
         facts = getattr(home, "facts", _no_facts)
         known = [(entry, facts(entry.name)) for entry in entries(home.registry)]

@@ -1,4 +1,4 @@
-"""The command ``nnbo-mip report``: an experiment on one page."""
+"""The command ``nnbo-mip report``: an experiment, or a run of one's own, on one page."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from nnbo_mip.lab.store.results import Results
 
 CODES = (
-    "Exit codes: 0 the page shows all units; 1 the page was written, and some units are not "
-    "finished or failed; 2 bad input, and nothing was written; 4 a package is missing; 130 "
+    "Exit codes: 0 the page shows all units, or a run; 1 the page was written, and some units are "
+    "not finished or failed; 2 bad input, and nothing was written; 4 a package is missing; 130 "
     "interrupted."
 )
 
@@ -26,7 +26,9 @@ OUT = Path("report.html")
 
 
 def report(
-    store: Annotated[Path, typer.Argument(help="A store that nnbo-mip run wrote.")],
+    store: Annotated[
+        Path, typer.Argument(help="A store that nnbo-mip run wrote, or the journal of a run.")
+    ],
     out: Annotated[Path, typer.Option(help="The .html file to write.")] = OUT,
     experiment: Annotated[
         str | None, typer.Option(help="Its name, where the store holds several.")
@@ -45,19 +47,25 @@ def report(
     format_: Annotated[
         str, typer.Option("--format", help="Of these files: svg, png or pdf.")
     ] = "svg",
+    follow: Annotated[
+        bool, typer.Option(help="Of a journal: write the page anew while the run goes on.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Write an experiment's curves, ranks, tests and certificates on one page of HTML.
 
-    The page needs no other file and no network. Units may still be running: it shows what is
-    finished, and says what is not.
+    Of the journal of one run the page shows its progress, what was proven, what the model believes
+    and what may be left. The page needs no other file and no network. Units or evaluations may
+    still be running: it shows what is finished, and says what is not.
     """
     with sentences():
         from nnbo_mip.cli.inputs import parse_count
+        from nnbo_mip.cli.report_run import report_run
         from nnbo_mip.cli.stages import shown_stages
         from nnbo_mip.core.checks import check_choice
         from nnbo_mip.core.errors import InputError
         from nnbo_mip.lab.report.writing import write_figures, write_report
+        from nnbo_mip.loop.record.journal import Journal
 
         loading_is_done()
         check_can_be_written(out, "--out")
@@ -70,6 +78,18 @@ def report(
         if figures is not None and not figures.is_dir():
             raise InputError(
                 f"--figures must be a folder that exists; got {str(figures)!r}; create it."
+            )
+        if Journal.is_one(store):
+            if experiment is not None or beliefs is not None:
+                raise InputError(
+                    "--experiment and --beliefs are for stores of experiments; "
+                    f"{str(store)!r} is the journal of a run; leave them out."
+                )
+            report_run(store, out, follow, figures, ending, as_json)
+        if follow:
+            raise InputError(
+                f"--follow is for the journal of a run; {str(store)!r} is none; write the page of "
+                "an experiment again when you want a newer one."
             )
         with shown_stages() as stages:
             stages.begin_part(f"reading {store}", 0, 1)

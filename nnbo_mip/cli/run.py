@@ -79,6 +79,8 @@ def run_experiment(
         if not trust_imports:
             _agreed(own_code(experiment))
         plan = read_experiment(experiment)
+        for said in plan.skipped:
+            typer.echo(f"nnbo-mip: left out: {said}", err=True)
         started = time.perf_counter()
         with _executor(workers, dask) as executor, opened(store) as results:
             dropped = results.no_longer_planned(plan)

@@ -15,8 +15,23 @@ from nnbo_mip.core.control import Progress, ProgressCallback
 PLAIN_INTERVAL = 5.0
 """Seconds between two lines where the output is no terminal."""
 
+PART = 1.0 / 12.0
+"""Of the time that passed: lines of a long run become rarer, so that an hour has some sixty."""
+
 REDRAWN_PER_SECOND = 4
 """How often the line on a terminal is redrawn, so that its clock moves."""
+
+
+def pause(passed: float) -> float:
+    """Return the seconds until the next line of something that began so many seconds ago."""
+    return max(PLAIN_INTERVAL, PART * passed)
+
+
+def in_notebook() -> bool:
+    """Whether a notebook runs this: what is printed there stays, but a line can be rewritten."""
+    shell = sys.modules.get("IPython")
+    kernel = None if shell is None else shell.get_ipython()
+    return type(kernel).__name__ == "ZMQInteractiveShell"
 
 
 def describe(progress: Progress, *, maximize: bool) -> str:
@@ -84,7 +99,7 @@ class Ticking:
 def live_line(*, maximize: bool) -> Iterator[ProgressCallback]:
     """Yield a callback that shows the progress on standard error."""
     ticking = Ticking(maximize=maximize)
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() and not in_notebook():
         show = plain_lines(maximize=maximize)
 
         def receive(progress: Progress) -> None:
@@ -118,7 +133,14 @@ def now_and_then(act: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def redrawn(line: Callable[[], str]) -> Iterator[None]:
-    """Show what `line` returns on the terminal of standard error, again and again."""
+    """Show what `line` returns on the terminal of standard error, again and again.
+
+    In a notebook one line is rewritten, and gone in the end.
+    """
+    if in_notebook():
+        with _rewritten(line):
+            yield
+        return
     from rich.console import Console
     from rich.live import Live
     from rich.text import Text
@@ -132,6 +154,33 @@ def redrawn(line: Callable[[], str]) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _rewritten(line: Callable[[], str]) -> Iterator[None]:
+    is_over = threading.Event()
+    shown = 0
+
+    def write(text: str) -> None:
+        nonlocal shown
+        sys.stderr.write(f"\r{text.ljust(shown)}")
+        sys.stderr.flush()
+        shown = len(text)
+
+    def work() -> None:
+        while not is_over.wait(1.0 / REDRAWN_PER_SECOND):
+            write(line())
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+        write("")
+        sys.stderr.write("\r")
+        sys.stderr.flush()
+
+
 def plain_lines(*, maximize: bool, at_once: bool = True) -> ProgressCallback:
     """Return a callback that prints a line every few seconds, and every note.
 
@@ -141,12 +190,13 @@ def plain_lines(*, maximize: bool, at_once: bool = True) -> ProgressCallback:
     at_once : bool
         Whether the first line comes at once, and not after these few seconds.
     """
-    last = -math.inf if at_once else time.perf_counter()
+    started = time.perf_counter()
+    last = -math.inf if at_once else started
 
     def show(progress: Progress) -> None:
         nonlocal last
         now = time.perf_counter()
-        if progress.note or now - last >= PLAIN_INTERVAL:
+        if progress.note or now - last >= pause(now - started):
             last = -math.inf if progress.note else now
             print(describe(progress, maximize=maximize), file=sys.stderr, flush=True)
 

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, overload
 
 from nnbo_mip.core.checks import check_known, nearest
 from nnbo_mip.core.errors import InputError, MissingExtraError
@@ -71,10 +71,46 @@ class Registry(Generic[T]):
         """Return whether a name stands for a method of research, which may change or go."""
         return name in self._experimental and name not in self._registered
 
-    def register(self, name: str) -> Callable[[F], F]:
-        """Return a decorator that makes a class or function known as `name`."""
+    @overload
+    def register(self, name: str) -> Callable[[F], F]: ...
+
+    @overload
+    def register(self, name: str, made_by: F) -> F: ...
+
+    @overload
+    def register(self, name: F) -> F: ...
+
+    def register(self, name: Any, made_by: Any = None) -> Any:
+        """Make a class, a function or an object known by a name.
+
+        ``register("de", DE)`` does it, and ``@register("de")`` above the class; ``register(DE)``
+        and ``@register`` take the name that the class has, ``DE.name``. What is made by calling
+        it, or the object itself, then stands behind the name.
+
+        Parameters
+        ----------
+        name : str, or a class with a `name`
+        made_by : callable or object, optional
+            Left out, a decorator is returned.
+        """
+        if not isinstance(name, str):
+            own = getattr(name, "name", None)
+            if made_by is not None or not isinstance(own, str) or not own:
+                raise InputError(
+                    f"register takes a name and what it stands for; got {name!r:.60}; write "
+                    'register("de", DE), or @register("de") above the class DE.'
+                )
+            return self.register(own, name)
+        if made_by is not None:
+            self.register(name)(_factory_of(made_by, self._base))
+            return made_by
 
         def decorate(factory: F) -> F:
+            if not callable(factory):
+                raise InputError(
+                    f"what is registered as {name!r} must be a class, a function that makes "
+                    f"{self._a_kind}, or one itself; got {factory!r:.60}; pass one of these."
+                )
             taken, made = self._owner(name), _qualified(factory)
             if taken not in (None, made):
                 raise InputError(
@@ -307,6 +343,17 @@ def split_at_commas(listed: str) -> list[str]:
             start = place + 1
     parts.append(listed[start:])
     return [part for part in parts if part.strip()]
+
+
+def _factory_of(made_by: Any, base: type) -> Any:
+    """Return what makes an object: the object's own maker where it is one already."""
+    if not isinstance(made_by, base):
+        return made_by
+    return functools.partial(_itself, made_by)
+
+
+def _itself(made: Any) -> Any:
+    return made
 
 
 def _qualified(factory: Any) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import import_module
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 
 ENDINGS = (".png", ".svg", ".pdf")
 DOTS_PER_INCH = 150
+DOTS_ON_SCREEN = 90
 
 
 def check_can_draw(path: Path) -> None:
@@ -22,6 +25,11 @@ def check_can_draw(path: Path) -> None:
             f"a picture ends in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}; got {str(path)!r}; "
             "name it so."
         )
+    check_matplotlib()
+
+
+def check_matplotlib() -> None:
+    """Refuse where there is nothing to draw with."""
     try:
         import_module("matplotlib")
     except ImportError as error:
@@ -29,6 +37,29 @@ def check_can_draw(path: Path) -> None:
             f"a picture is drawn by matplotlib; it could not be imported ({error}); run "
             'pip install "nnbo_mip[plots]".'
         ) from error
+
+
+@dataclass(frozen=True, eq=False)
+class Plot:
+    """A figure that a notebook shows and `save` writes.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    """
+
+    figure: Figure
+
+    def save(self, path: str | Path) -> None:
+        """Write it as .png, .svg or .pdf."""
+        check_can_draw(Path(path))
+        save(self.figure, Path(path))
+
+    def _repr_png_(self) -> bytes:
+        """Return what a notebook shows."""
+        content = BytesIO()
+        self.figure.savefig(content, format="png", dpi=DOTS_ON_SCREEN)
+        return content.getvalue()
 
 
 def new_figure(width: float, height: float) -> Figure:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from nnbo_mip.core.arrays import FloatArray
@@ -33,17 +32,16 @@ from nnbo_mip.exact.search.options import EngineOptions
 from nnbo_mip.exact.search.problem import Problem
 from nnbo_mip.exact.search.result import SearchResult
 from nnbo_mip.exact.search.rounding import LARGEST_MAGNITUDE
-from nnbo_mip.network.graph.graph import Network
 from nnbo_mip.network.inputs import as_network, as_output
 from nnbo_mip.space.domain import ROW_SLACK, Domain
 from nnbo_mip.space.space import Space
 
 
 def certify(
-    network: Network | str | Path,
+    network: object,
     space: object,
     *,
-    output: str | int | Mapping[str, float] | None = None,
+    output: str | int | Mapping[str, float] | Mapping[int, float] | None = None,
     direction: Direction = "maximize",
     method: str = "auto",
     solver: str = "highs",
@@ -59,13 +57,14 @@ def certify(
 
     Parameters
     ----------
-    network : Network or path
-        The function; a path names an .onnx, .npz or .json file.
+    network : Network, path, torch.nn.Module or scikit-learn estimator
+        The function; a path names an .onnx, .npz or .json file. A model is imported as
+        `Network.from_torch` or `Network.from_sklearn` do with their defaults.
     space : Space, Domain, or what ``Space.coerce`` takes
         ``[(lo, hi), …]``, ``{"name": (lo, hi), …}``, ``scipy.optimize.Bounds``, …. The
         network reads raw coordinates: numbers as they are, categories one-hot, in the order
         of the dimensions.
-    output : str, int or mapping of name to weight, optional
+    output : str, int or mapping of either to weights, optional
         The output to optimize, or a weighted sum; left out where there is only one.
     direction : {"maximize", "minimize"}
         Under ``minimize`` the result's bound is a lower bound.
@@ -139,12 +138,12 @@ class _Request:
         self,
         network: object,
         space: object,
-        output: str | int | Mapping[str, float] | None,
+        output: str | int | Mapping[str, float] | Mapping[int, float] | None,
         direction: str,
     ) -> None:
         self.direction: Direction = as_direction(direction)
         self.sign = 1.0 if self.direction == "maximize" else -1.0
-        self.network = network if isinstance(network, Network) else as_network(network)
+        self.network = as_network(network)
         self.space = Space.coerce(space)
         self.output: Output = None
         if output is not None or self.network.n_outputs > 1:

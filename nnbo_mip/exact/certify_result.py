@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from nnbo_mip.core.terms import Decision, Direction
+from nnbo_mip.drawing.page.html import card_of
 from nnbo_mip.exact.certificates.certificate import Certificate
 from nnbo_mip.exact.search.result import HasResult, SearchResult
 
@@ -54,6 +55,10 @@ class CertifyResult(HasResult):
         ``holds`` is proven, ``violated`` shown by `x`; else it is ``undecided``.
         """
         return self.certificate.decided
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return card_of(str(self))
 
     def __str__(self) -> str:
         warning = self.certificate.unverified

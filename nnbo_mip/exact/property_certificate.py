@@ -21,6 +21,7 @@ from nnbo_mip.core.control import ProgressOption
 from nnbo_mip.core.errors import FileFormatError
 from nnbo_mip.core.rebuilt import Rebuilt
 from nnbo_mip.core.terms import Decision
+from nnbo_mip.drawing.page.html import card_of
 from nnbo_mip.exact.certificates import format as certificate_format
 from nnbo_mip.exact.certificates.certificate import Certificate
 from nnbo_mip.exact.check import CheckResult, Verdict
@@ -209,6 +210,10 @@ class PropertyCertificate(Rebuilt):
             progress=progress,
         )
         return None if found.confirmed else (found.verdict, found.reason)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return card_of(str(self))
 
     def __str__(self) -> str:
         lines = [f"Certificate of a property with {len(self.property.cases)} cases: {self.answer}"]

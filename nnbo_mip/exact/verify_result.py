@@ -9,6 +9,7 @@ from types import MappingProxyType
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.rebuilt import Rebuilt
 from nnbo_mip.core.terms import Decision
+from nnbo_mip.drawing.page.html import card_of
 from nnbo_mip.exact.property_certificate import PropertyCertificate
 
 VERDICTS = {"holds": "unsat", "violated": "sat", "undecided": "unknown"}
@@ -59,6 +60,10 @@ class VerifyResult(Rebuilt):
     def verdict(self) -> str:
         """``unsat``, ``sat`` or ``unknown``, as the verification competition says it."""
         return VERDICTS[self.answer]
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return card_of(str(self))
 
     def __str__(self) -> str:
         lines = [f"{self.answer} ({self.verdict}): {self._sentence()}"]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from nnbo_mip.core.control import Progress
-from nnbo_mip.core.live import PLAIN_INTERVAL, now_and_then, redrawn
+from nnbo_mip.core.live import in_notebook, now_and_then, pause, redrawn
 from nnbo_mip.loop.record.events import Observation
 
 
@@ -50,7 +50,7 @@ class Display:
         """Print a line where none was printed for a while, and the output is no terminal."""
         now = time.perf_counter()
         if now >= self._next_print:
-            self._next_print = now + PLAIN_INTERVAL
+            self._next_print = now + pause(now - self._started)
             print(self.line(), file=sys.stderr, flush=True)
 
     def told(self, observation: Observation, done: int, best: float) -> None:
@@ -85,9 +85,9 @@ def displayed(display: Display, progress: bool | None) -> Iterator[bool]:
     ----------
     display : Display
     progress : bool or None
-        None shows it on a terminal only.
+        None shows it on a terminal and in a notebook only.
     """
-    on_terminal = sys.stderr.isatty()
+    on_terminal = sys.stderr.isatty() or in_notebook()
     if progress is False or (progress is None and not on_terminal):
         yield False
     elif on_terminal:

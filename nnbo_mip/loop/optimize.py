@@ -79,7 +79,8 @@ def optimize(
     callback : callable, optional
         Receives each `Observation`; returning True or raising StopIteration ends the run.
     progress : bool, optional
-        Whether a line on standard error shows how the run is doing; left out, on a terminal.
+        Whether a line on standard error shows how the run is doing; left out, on a terminal and
+        in a notebook, where one line is rewritten. In a log there are lines, ever rarer ones.
     on_error : {"continue", "raise"}
         Whether an exception of `f` is a failed evaluation only, or is raised after that was told.
         One that is the same at all initial points is raised in any case.

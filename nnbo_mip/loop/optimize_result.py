@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +11,12 @@ import numpy as np
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.rebuilt import Rebuilt
 from nnbo_mip.core.terms import Direction
+from nnbo_mip.drawing.figures import Plot
 from nnbo_mip.loop.record.events import Observation
-from nnbo_mip.loop.record.serialization import point_out
+from nnbo_mip.loop.record.shown import number_text, point_text
 from nnbo_mip.loop.record.suggestion import Suggestion
+from nnbo_mip.loop.seen.notebook import result_html
+from nnbo_mip.loop.seen.words import proved
 from nnbo_mip.loop.stopping.rule import Verdict
 
 DERIVED = ("best_observed", "history", "steps", "x_iters", "func_vals")
@@ -95,6 +99,18 @@ class OptimizeResult(Rebuilt):
         """Every value, in order; NaN for failures."""
         return np.array([np.nan if told.y is None else told.y for told in self.history])
 
+    def plot(self, inputs: int = 3) -> Plot:
+        """Draw the run; as `BayesianOptimizer.plot`."""
+        return self.optimizer.plot(inputs)
+
+    def report(self, out: str | Path = "report.html") -> Path:
+        """Write the page of the run; as `BayesianOptimizer.report`."""
+        return self.optimizer.report(out)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return result_html(str(self), self.optimizer.view())
+
     def __getitem__(self, name: str) -> Any:
         """Return an entry by name, as SciPy's results do."""
         if name not in self.keys():
@@ -107,16 +123,16 @@ class OptimizeResult(Rebuilt):
 
     def __str__(self) -> str:
         end = "minimum" if self.direction == "minimize" else "maximum"
-        where = "no point" if self.x is None else f"x = {point_out(self.x)}"
+        space = self.optimizer.space
+        where = "no point" if self.x is None else f"x = {point_text(self.x, space)}"
         here = f", {self.nfev_here} of them now in {self.seconds:.1f} s"
         here = here if self.nfev_here < self.nfev else ""
-        certified = sum(step.status == "optimal" for step in self.steps)
         return "\n".join(
             [
-                f"{end} {self.fun!r} at {where}",
+                f"{end} {number_text(self.fun)} at {where}",
                 *self._noise_lines(),
                 f"  calls   {self.nfev} in {self.seconds_all:.1f} s{here}, {self.n_failed} failed",
-                f"  proved  {certified} of {len(self.steps)} choices of a model are certified best",
+                f"  proved  {proved(self.steps)}",
                 f"  status  {self.message}",
             ]
         )
@@ -124,11 +140,12 @@ class OptimizeResult(Rebuilt):
     def _noise_lines(self) -> list[str]:
         """Say what the point is where values are noisy."""
         best = self.best_observed
-        if not self.noise or best is None:
+        if not self.noise or best is None or best.y is None:
             return []
         return [
             f"  noise   values deviate by about {self.noise:.3g}: x is the evaluated point of the "
-            f"best mean; the best value, partly luck, is {best.y!r} at {point_out(best.x)}"
+            f"best mean; the best value, partly luck, is {number_text(best.y)} at "
+            f"{point_text(best.x, self.optimizer.space)}"
         ]
 
     def __repr__(self) -> str:

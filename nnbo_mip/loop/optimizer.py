@@ -400,7 +400,7 @@ class BayesianOptimizer(Stoppable, RunRecord):
         while True:
             state = self._ledger.state
             if event is None or thoughts < MOST_THOUGHTS or state.pends(event):
-                event, proposal = self._asking.next(state, callback)
+                event, made = self._asking.next(state, callback)
                 event = replace(event, content={**event.content, "worker": worker})
                 thoughts += 1
             self._asked_here.add(event.key)
@@ -420,4 +420,6 @@ class BayesianOptimizer(Stoppable, RunRecord):
             if said and not is_nearly_known(domain, len(self._ledger.state.observations)):
                 self._has_warned = True  # once a run
                 warnings.warn(said, ModelWarning, stacklevel=4)
-            return replace(suggestion, proposal=proposal)
+            if made is None:
+                return suggestion
+            return replace(suggestion, proposal=made.proposal, why=made.why)

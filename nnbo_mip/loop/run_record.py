@@ -6,10 +6,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from nnbo_mip.core.checks import check_count
 from nnbo_mip.core.terms import Direction
+from nnbo_mip.drawing.figures import Plot
 from nnbo_mip.loop.record.events import Observation
 from nnbo_mip.loop.record.ledger import Ledger
 from nnbo_mip.loop.record.suggestion import Suggestion
+from nnbo_mip.loop.seen.notebook import run_html
+from nnbo_mip.loop.seen.page import page_of_run
+from nnbo_mip.loop.seen.plot import plot
+from nnbo_mip.loop.seen.run_view import RunView
 from nnbo_mip.loop.settings.settings import Settings
 from nnbo_mip.loop.step.recommending import Recommendation, recommended
 from nnbo_mip.space.space import Space
@@ -99,6 +105,44 @@ class RunRecord:
             As for ``journal``.
         """
         self._ledger.save(path, self._meta)
+
+    def view(self, name: str = "run") -> RunView:
+        """Return the run as it stands, for pictures and pages."""
+        return RunView(self._settings, self._ledger.state, name, self._meta)
+
+    def plot(self, inputs: int = 3) -> Plot:
+        """Draw the run: values, what choices promised, slices through the best point, what matters.
+
+        Needs the extra `plots`. The model is learned anew for it, of all that was told, and a
+        regret bound is proven where the model has one.
+
+        Parameters
+        ----------
+        inputs : int
+            Through how many of them there are slices: those that matter most, by the model.
+
+        Returns
+        -------
+        Plot
+            A notebook shows it; ``save("run.png")`` writes it; ``figure`` is matplotlib's.
+        """
+        return plot(self.view(), check_count("inputs", inputs))
+
+    def report(self, out: str | Path = "report.html") -> Path:
+        """Write the page of the run, as ``nnbo-mip report run.db`` does, and return its path.
+
+        Parameters
+        ----------
+        out : path
+            One HTML file that needs no other; overwritten.
+        """
+        name = "A run" if self.journal is None else self.journal.name
+        page_of_run(self.view(name)).save(out)
+        return Path(out)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return run_html(self.view())
 
     def __repr__(self) -> str:
         best = self.best

@@ -10,9 +10,11 @@ from __future__ import annotations
 from nnbo_mip.maximizers.base.abstract import Abilities, Maximizer, Proposal, Request
 from nnbo_mip.maximizers.base.catalogue import registry
 from nnbo_mip.maximizers.base.target import Target
+from nnbo_mip.maximizers.heuristics.heuristic import Heuristic
 
 __all__ = [
     "Abilities",
+    "Heuristic",
     "Maximizer",
     "Proposal",
     "Request",

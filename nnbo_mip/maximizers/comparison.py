@@ -14,6 +14,7 @@ from nnbo_mip.core.outward import text_above
 from nnbo_mip.core.rebuilt import Rebuilt
 from nnbo_mip.drawing.comparison import SearchRow, SearchTable, draw_searches
 from nnbo_mip.drawing.landscape import Landscape
+from nnbo_mip.drawing.page.html import paragraph, table
 from nnbo_mip.exact.search.result import HasResult, SearchResult
 from nnbo_mip.maximizers.base.abstract import Proposal
 
@@ -37,7 +38,17 @@ COLUMNS = (
 )
 """Of `Comparison.to_pandas`."""
 
-HEADINGS = ("maximizer", "value", "regret", "at most", "status", "seconds", "evaluations", "miss")
+HEADINGS = (
+    "maximizer",
+    "value",
+    "own bound",
+    "regret",
+    "at most",
+    "status",
+    "seconds",
+    "evaluations",
+    "maximum",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,11 +94,12 @@ class ComparisonRow(HasResult):
     def cells(self) -> tuple[str, ...]:
         """What the printed table shows of it."""
         if self.proposal is None:
-            return (self.maximizer, *[""] * 3, self.status, *[""] * 3)
-        miss = {True: "miss", False: "hit", None: "?"}[self.miss]
+            return (self.maximizer, *[""] * 4, self.status, *[""] * 3)
+        miss = {True: "missed", False: "hit", None: "?"}[self.miss]
         return (
             self.maximizer,
             f"{self.value:.8g}",
+            text_above(self.bound, 8) if math.isfinite(self.bound) else "none",
             f"{self.regret:.2g}",
             f"{self.largest_regret:.2g}" if math.isfinite(self.largest_regret) else "?",
             self.status,
@@ -166,16 +178,22 @@ class Comparison(Rebuilt):
             for row in self.rows
         ]
         miss = miss_distance(self.best, self.in_logarithms)
-        table = SearchTable(self.head, self.best, self.bound, self.certified, miss, rows)
-        draw_searches(table, path, landscape=landscape, title=title)
+        searches = SearchTable(self.head, self.best, self.bound, self.certified, miss, rows)
+        draw_searches(searches, path, landscape=landscape, title=title)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        first, *_ = str(self).splitlines()
+        said = [paragraph(f"{row.maximizer}: {row.message}") for row in self.rows if row.message]
+        return paragraph(first) + table(HEADINGS, [row.cells for row in self.rows]) + "".join(said)
 
     def __str__(self) -> str:
-        table = [HEADINGS, *(row.cells for row in self.rows)]
+        shown = [HEADINGS, *(row.cells for row in self.rows)]
         most = f"at most {text_above(self.bound, 8)}"
         proven = f"certified: {most}" if self.certified else "not certified"
         if not self.certified and math.isfinite(self.bound):
             proven = f"{most}, gap open"
-        lines = [f"{self.head}, best {self.best:.8g}, {proven}", *_aligned(table)]
+        lines = [f"{self.head}, best {self.best:.8g}, {proven}", *_aligned(shown)]
         lines += [f"{row.maximizer}: {row.message}" for row in self.rows if row.message]
         return "\n".join(lines)
 
@@ -195,7 +213,7 @@ def miss_distance(best: float, logarithmic: bool) -> float:
 def _aligned(table: Sequence[Sequence[str]]) -> list[str]:
     """Return lines whose columns are flush: texts left, numbers right."""
     widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
-    left = [name in ("maximizer", "status", "miss") for name in table[0]]
+    left = [name in ("maximizer", "status", "maximum") for name in table[0]]
     return [
         "  ".join(
             cell.ljust(width) if is_left else cell.rjust(width)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +15,9 @@ from nnbo_mip.acquisitions.base.criterion import Criterion
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.budget import DEFAULT_MEMORY, as_memory_limit
 from nnbo_mip.core.checks import as_finite_vector, as_gap, as_points, as_seed, as_time_limit
-from nnbo_mip.core.control import ProgressOption, reporting
+from nnbo_mip.core.control import Progress, ProgressCallback, ProgressOption, reporting
 from nnbo_mip.core.errors import InputError
+from nnbo_mip.exact.scores.problem import SMALLEST_SCORE
 from nnbo_mip.maximizers.base.abstract import Maximizer, Proposal, Request
 from nnbo_mip.maximizers.base.catalogue import registry
 from nnbo_mip.maximizers.base.target import Target
@@ -25,6 +27,9 @@ from nnbo_mip.surrogates.base.abstract import Belief, Capability, check_belief
 
 DEFAULT_SECONDS = 60.0
 """Of a search for a proof, where neither the caller nor the maximizer has a limit."""
+
+LARGEST_LOG = 700.0
+"""Of a number whose exponential is one."""
 
 SMALLEST, LARGEST = 1e-120, 1e150
 """Between them a square is a number with all its digits."""
@@ -137,10 +142,30 @@ def maximize(
             time_limit=_seconds(time_limit, chosen),
             seed=as_seed(seed),
             starts=_admissible(starts, limited),
-            callback=callback,
+            callback=None if callback is None else _as_result(callback, target),
             memory_limit=as_memory_limit(memory_limit),
         )
         return chosen.maximize(target, request)
+
+
+def _as_result(callback: ProgressCallback, target: Target) -> ProgressCallback:
+    """Return a callback that is told scores as the result has them, and not their logarithms.
+
+    Where scores are so small that the result is a logarithm, it is told that.
+    """
+    if not target.searched.is_logarithm or target.head.is_logarithm:
+        return callback
+
+    def plain(number: float) -> float:
+        return math.exp(number) if number < LARGEST_LOG else math.inf
+
+    def told(progress: Progress) -> None:
+        value = plain(progress.value)
+        if not progress.note and value >= SMALLEST_SCORE:
+            progress = replace(progress, value=value, bound=plain(progress.bound))
+        callback(progress)
+
+    return told
 
 
 def _seconds(given: float | None, maximizer: Maximizer) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from nnbo_mip.core.checks import as_real, check_choice
@@ -14,20 +14,31 @@ from nnbo_mip.network.graph.graph import Network
 
 
 def as_network(given: object, *, verify: bool = True) -> Network:
-    """Return a network, read from a file where a path is given; `verify` is for ONNX models."""
+    """Return a network: that of a file, or of a model of torch or scikit-learn.
+
+    Parameters
+    ----------
+    given : Network, path, torch.nn.Module or scikit-learn estimator
+    verify : bool
+        Whether what is imported is compared with its model.
+    """
     if isinstance(given, Network):
         return given
     if isinstance(given, str | Path):
         return _network_from_file(Path(given), verify)
     kind = type(given)
-    doors = {"torch": "from_torch", "sklearn": "from_sklearn", "onnx": "from_onnx"}
-    library = next((b.__module__.split(".")[0] for b in kind.__mro__ if b is not object), "")
     roots = {base.__module__.split(".")[0] for base in kind.__mro__}
+    doors: dict[str, Callable[..., Network]] = {
+        "torch": Network.from_torch,
+        "sklearn": Network.from_sklearn,
+        "onnx": Network.from_onnx,
+    }
     door = next((doors[root] for root in doors if root in roots), None)
-    remedy = f"pass Network.{door}(…)" if door else "make one with Network.from_layers"
+    if door is not None:
+        return door(given, verify=verify)
     raise InputError(
-        f"network must be a Network or the path of a file that holds one; got a {kind.__name__}"
-        f"{f' of {library}' if door else ''}; {remedy}."
+        "network must be a Network, the path of a file that holds one, or a model of torch or "
+        f"scikit-learn; got a {kind.__name__}; make one with Network.from_layers."
     )
 
 
@@ -60,12 +71,17 @@ def as_output(network: Network, given: object) -> Output:
         if isinstance(given, str):
             return check_choice("output", given, network.output_names)
         return network.output_names[network.output_index(None if given is None else int(given))]
-    weights = {
-        check_choice("an output", name, network.output_names): as_real(
-            weight, f"weight of {name!r}"
-        )
-        for name, weight in given.items()
-    }
+    weights: dict[str, float] = {}
+    for name, weight in given.items():
+        is_index = isinstance(name, numbers.Integral) and not isinstance(name, bool)
+        known = network.output_names[network.output_index(int(name))] if is_index else name
+        check_choice("an output", known, network.output_names)
+        if known in weights:
+            raise InputError(
+                f"an output must have one weight; got {known!r} twice, by name and by index; drop "
+                "one."
+            )
+        weights[known] = as_real(weight, f"weight of {name!r}")
     if not weights or not all(map(math.isfinite, weights.values())):
         raise InputError(
             f"the weights of outputs must be finite, at least one; got {dict(given)!r}; "

@@ -90,6 +90,42 @@ class Problem:
             object.__setattr__(self, "optimizers", raw)
             self._check_optimizers(raw)
 
+    @classmethod
+    def of(
+        cls,
+        function: Callable[[Any], float],
+        space: object,
+        name: str = "",
+        direction: Direction = "minimize",
+        optimum: float | None = None,
+        **known: Any,
+    ) -> Problem:
+        """Return the problem of a plain function, one that `optimize` takes.
+
+        Parameters
+        ----------
+        function : callable
+            Takes x, an array for a box and a dict for named dimensions, and returns a number.
+        space : Space or whatever `Space.coerce` takes
+        name : str
+            That of the function where it is left out.
+        direction, optimum, **known
+            As the fields of a problem; without an optimum experiments compare the best values.
+        """
+        if not callable(function):
+            raise InputError(
+                f"the function of a problem must be callable; got {function!r:.60}; pass one of x."
+            )
+        made = Space.coerce(space)
+        if not isinstance(made, Space):
+            raise InputError(
+                "the space of a problem must be a Space, with the user's units; got a Domain; "
+                "pass the Space that it came from."
+            )
+        batch = _Batch(function, made)
+        title = name or getattr(function, "__name__", "function")
+        return cls(title, made, batch, direction, optimum, **known)
+
     @property
     def dimension(self) -> int:
         """Number of dimensions of the space."""
@@ -188,3 +224,15 @@ class Problem:
                 f"the value at an optimizer must be the optimum {self.optimum}; it is off by "
                 f"{off.max():g} at {x}; correct one of them."
             )
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """A function of one x as one of raw coordinates (n, k); it can be sent to other processes."""
+
+    function: Callable[[Any], float]
+    space: Space
+
+    def __call__(self, raw: FloatArray) -> FloatArray:
+        points = (self.space.from_numeric(row) for row in raw)
+        return np.array([float(self.function(x)) for x in points])

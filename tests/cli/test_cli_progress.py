@@ -110,7 +110,7 @@ def test_check_report_and_suggest_show_a_line_on_a_terminal(tmp_path: Path) -> N
     (tmp_path / "space.toml").write_text('[[dimensions]]\nname = "x"\nlower = 0\nupper = 1\n')
     (tmp_path / "past.csv").write_text("x,y\n0.1,1\n0.5,2\n0.9,1.5\n")
     assert "check by boxes" in on_a_terminal(tmp_path, "check", "claim.json", "tent.npz")
-    assert "/8 " in on_a_terminal(tmp_path, "report", "results.db")
+    assert "/9 " in on_a_terminal(tmp_path, "report", "results.db")
     chosen = ("--space", "space.toml", "--surrogate", "brvfl:n_hidden=8")
     shown = on_a_terminal(tmp_path, "suggest", "past.csv", *chosen)
     assert "brvfl learns from 3" in shown or " s left" in shown  # whichever was under way

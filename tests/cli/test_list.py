@@ -5,7 +5,9 @@ from __future__ import annotations
 import inspect
 import json
 import sys
+from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -115,3 +117,57 @@ def test_help_has_an_example() -> None:
     result = run("--help")
     assert result.exit_code == 0
     assert "Example: nnbo-mip list maximizers" in " ".join(result.stdout.split())
+
+
+MINE = """
+import nnbo_mip as nm
+
+def bowl(x):
+    return float(x[0] ** 2)
+
+nm.problems.register("my_bowl", nm.problems.Problem.of(bowl, nm.Space.box([-1.0], [2.0])))
+
+@nm.maximizers.register("my_search")
+class MySearch(nm.maximizers.Heuristic):
+    \"\"\"Look at a few points.\"\"\"
+    name = "my_search"
+    abilities = nm.maximizers.Abilities(any_belief=True)
+
+    def _search(self, search, request):
+        import numpy as np
+        search.values(search.target.domain.sample(20, np.random.default_rng(request.seed)))
+"""
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    (tmp_path / "my_parts.py").write_text(MINE)
+    (tmp_path / "my_mistake.py").write_text("1 / 0")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield
+    sys.modules.pop("my_parts", None)
+    for registry, name in ((nm.maximizers, "my_search"), (nm.problems, "my_bowl")):
+        if name in registry.available():
+            registry.unregister(name)
+
+
+@pytest.mark.usefixtures("mine")
+def test_a_module_of_mine_can_be_imported() -> None:
+    lines = run("maximizers", "--import", "my_parts").stdout.splitlines()
+    assert any(line.startswith("my_search") and "Look at a few points" in line for line in lines)
+    asked = ["--problem", "my_bowl", "--points", "6", "--surrogate", "brvfl:n_hidden=12"]
+    asked += ["--maximizers", "lbfgs,my_search"]
+    result = CliRunner().invoke(app, ["compare", "--import", "my_parts", *asked, "--json"])
+    rows = json.loads(result.stdout)["maximizers"]
+    assert [row["maximizer"] for row in rows] == ["lbfgs", "my_search"]
+    assert rows[1]["evaluations"] >= 20
+
+
+@pytest.mark.usefixtures("mine")
+@pytest.mark.parametrize("name", ["my_mistake", "nowhere_at_all"])
+def test_a_module_that_cannot_be_imported_is_one_sentence(name: str) -> None:
+    result = run("maximizers", "--import", name)
+    assert result.exit_code in (2, 4)
+    assert len(result.stderr.splitlines()) == 1
+    assert name in result.stderr

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 import runpy
+import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -133,3 +136,38 @@ def test_a_check_refuses_a_progress_that_cannot_be_called() -> None:
     certificate = nm.certify(tent(), [(1.0, 7.0)]).certificate
     with pytest.raises(nm.InputError, match="progress must be a callable"):
         certificate.check(tent(), progress=3)  # type: ignore[arg-type]
+
+
+def test_lines_of_a_log_become_rarer() -> None:
+    passed, lines = 0.0, 0
+    while passed < 3600.0:
+        passed, lines = passed + live.pause(passed), lines + 1
+    assert 30 < lines < 80
+    assert live.pause(0.0) == live.pause(30.0) == live.PLAIN_INTERVAL
+
+
+def test_a_notebook_has_one_line_that_is_rewritten(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "in_notebook", lambda: True)
+    monkeypatch.setattr(live, "REDRAWN_PER_SECOND", 100)
+    numbers = iter(range(10**6))
+    with live.redrawn(lambda: f"line {next(numbers)}"):
+        time.sleep(0.2)
+    said = capsys.readouterr().err
+    assert "\n" not in said
+    shown = [part.strip() for part in said.split("\r") if part.strip()]
+    assert shown[:3] == ["line 0", "line 1", "line 2"]
+    assert said.endswith("\r")
+    assert not said.split("\r")[-2].strip()  # nothing of it is left
+
+
+def test_what_is_no_notebook_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    class ZMQInteractiveShell:
+        pass
+
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
+    assert not live.in_notebook()
+    kernel = SimpleNamespace(get_ipython=ZMQInteractiveShell)
+    monkeypatch.setitem(sys.modules, "IPython", kernel)
+    assert live.in_notebook()

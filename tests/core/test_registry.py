@@ -366,3 +366,40 @@ def test_none_stands_for_what_the_registry_says() -> None:
 def test_literals_that_no_parser_takes_are_text(deep: str) -> None:
     with pytest.raises(nm.InputError, match="alpha must be a number"):
         nm.surrogates.create(f"gp:alpha={deep}")
+
+
+# -- every way to register -------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Named(Shape):
+    name = "named"
+    size: int = 2
+
+
+def test_a_name_and_what_it_stands_for(shapes: Registry[Shape]) -> None:
+    assert shapes.register("other", Elsewhere) is Elsewhere
+    assert shapes.create("other:size=3") == Elsewhere(3)
+
+
+def test_a_class_with_a_name(shapes: Registry[Shape]) -> None:
+    assert shapes.register(Named) is Named
+    assert shapes.create("named:size=3") == Named(3)
+
+
+def test_an_object_stands_for_itself(shapes: Registry[Shape]) -> None:
+    mine = Elsewhere(5)
+    shapes.register("mine", mine)
+    assert shapes.create("mine") is mine
+    with pytest.raises(InputError, match=r"options of 'mine'"):
+        shapes.create("mine:size=3")
+
+
+def test_what_cannot_be_registered_is_told_how(shapes: Registry[Shape]) -> None:
+    with pytest.raises(InputError, match=r'write register\("de", DE\)'):
+        shapes.register(Elsewhere)
+    with pytest.raises(InputError, match=r'write register\("de", DE\)'):
+        shapes.register(Named, "named")  # type: ignore[call-overload]
+    with pytest.raises(InputError, match="must be a class, a function that makes a shape"):
+        shapes.register("three", 3)  # type: ignore[type-var]
+    assert shapes.available() == ("box", "circle", "circle:unit")

@@ -303,11 +303,9 @@ def test_several_outputs_need_a_choice() -> None:
         nm.certify(two_outputs(), [(-1.0, 2.0), (0.5, 3.0)])
 
 
-def test_a_torch_module_is_sent_to_its_importer() -> None:
-    import torch
-
-    with pytest.raises(nm.InputError, match=r"Network\.from_torch"):
-        nm.certify(torch.nn.Linear(1, 1), [(1.0, 7.0)])  # type: ignore[arg-type]
+def test_what_is_no_model_is_told_what_one_is() -> None:
+    with pytest.raises(nm.InputError, match="a model of torch or scikit-learn; got a list"):
+        nm.certify([1.0], [(1.0, 7.0)])
 
 
 # -- engines that misbehave -------------------------------------------------------------

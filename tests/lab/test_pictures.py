@@ -9,11 +9,8 @@ import numpy as np
 import pytest
 
 from nnbo_mip.core.errors import InputError
-from nnbo_mip.lab.pictures.belief import BeliefLine, acquisition, belief
-from nnbo_mip.lab.pictures.contours import Surface, contour, points
-from nnbo_mip.lab.pictures.drawn import draw
-from nnbo_mip.lab.pictures.gaps import QUICKEST, SMALLEST, Gaps, gaps_against_time
-from nnbo_mip.lab.pictures.picture import (
+from nnbo_mip.drawing.drawn import draw
+from nnbo_mip.drawing.picture import (
     Axis,
     Boxes,
     Dots,
@@ -24,6 +21,9 @@ from nnbo_mip.lab.pictures.picture import (
     Texts,
     numbers,
 )
+from nnbo_mip.lab.pictures.belief import BeliefLine, acquisition, belief
+from nnbo_mip.lab.pictures.contours import Surface, contour, points
+from nnbo_mip.lab.pictures.gaps import QUICKEST, SMALLEST, Gaps, gaps_against_time
 from nnbo_mip.lab.pictures.ranks import critical_difference
 from nnbo_mip.lab.pictures.regret import boxes, outliers, regret, thinned
 from nnbo_mip.lab.statistics.findings import ProblemFindings, Sample
@@ -209,7 +209,7 @@ def test_every_mark_becomes_a_file(tmp_path: Path, ending: str) -> None:
 
 
 def test_matplotlib_draws_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    from nnbo_mip.lab.pictures import drawn
+    from nnbo_mip.drawing import drawn
 
     caught = []
     monkeypatch.setattr(drawn, "save", lambda figure, path: caught.append(figure))

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nnbo_mip.lab.pictures import drawn
-from nnbo_mip.lab.pictures.picture import Line, Picture
+from nnbo_mip.drawing import drawn
+from nnbo_mip.drawing.picture import Line, Picture
 from nnbo_mip.lab.pictures.profiles import data, performance
 from nnbo_mip.lab.statistics.findings import Findings
 from nnbo_mip.lab.store.results import Results

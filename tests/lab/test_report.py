@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from pathlib import Path
@@ -10,14 +11,14 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from nnbo_mip.cli.app import app
-from nnbo_mip.lab.report.html import number, percent, table
-from nnbo_mip.lab.report.pages import Page, slug, unique
+from nnbo_mip.drawing.page.html import number, percent, table
+from nnbo_mip.drawing.page.pages import Page, slug, unique
 from nnbo_mip.lab.report.state import warnings
 from nnbo_mip.lab.statistics.findings import Findings
 from nnbo_mip.lab.store.results import Results
 from nnbo_mip.lab.store.store import opened
 from tests.lab.reported import written
-from tests.lab.stores import plan_of, planned
+from tests.lab.stores import answer, plan_of, planned
 
 
 @pytest.fixture
@@ -196,3 +197,70 @@ def test_texts_of_tables_and_files() -> None:
     assert slug("Levy: d=5, ../x") == "levy-d-5-..-x"
     assert slug("///") == "untitled"
     assert unique("a", ["a", "a-2"]) == "a-3"
+
+
+def test_the_answer_is_on_top(store: Path) -> None:
+    run(written(store))
+    text = page(store)
+    answer = re.search(r'<div class="answer">(.*?)</div>', text, flags=re.DOTALL)
+    assert answer is not None
+    # Two problems are too few to tell three methods apart, and the answer does not say "best".
+    assert "gp has the least mean rank of its medians over 2 problems, 1 of 3" in answer[1]
+    assert "It cannot be told apart from any other method" in answer[1]
+    assert "It took 1.5 CPU seconds a run in the mean" in answer[1]
+    assert text.index(answer[0]) < text.index("Units of each of")
+    leading = re.search(r'<script type="application/json" id="leading">(.*?)</script>', text)
+    assert leading is not None
+    assert json.loads(leading[1]) == ["gp", "nomu", "random"]
+
+
+def test_the_answer_on_one_problem_has_its_figures(store: Path) -> None:
+    run(written(store, problems=("branin",)))
+    assert "gp did best on branin: median regret 0.00928 after 8 evaluations" in page(store)
+    assert "(next nomu: 0.297, 32 times as much)" in page(store)
+
+
+def test_tests_that_cannot_speak_are_left_out_with_the_reason(store: Path) -> None:
+    run(written(store))
+    assert "Mann-Whitney tests are left out" in page(store)
+    assert "firsts, Mann-Whitney" not in page(store)
+    with_enough = store.with_name("more.db")
+    result = CliRunner().invoke(
+        app,
+        [
+            *("report", str(written(with_enough, instances=8, problems=("branin",)))),
+            *("--out", str(store.with_name("report.html"))),
+        ],
+    )
+    assert result.exit_code == 0
+    assert "Mann-Whitney tests are left out" not in page(store)
+    assert "firsts, Mann-Whitney" in page(store)
+
+
+def test_the_rank_table_has_a_row_a_method(store: Path) -> None:
+    run(written(store))
+    head = re.search(r"<thead><tr>(<th[^>]*>method</th><th[^>]*>surrogate.*?)</tr>", page(store))
+    assert head is not None
+    titles = re.findall(r">([^<]+)</th>", head[1])
+    assert titles == [
+        *("method", "surrogate", "acquisition", "maximizer", "mean rank of medians"),
+        *("branin", "forrester"),
+    ]
+
+
+def test_pairs_of_surrogate_and_maximizer_have_a_table(store: Path) -> None:
+    values = {("gp", "auto"): 1.0, ("gp", "lbfgs"): 2.0, ("nomu", "auto"): 4.0}
+    units, answers = [], []
+    for (surrogate, maximizer), value in values.items():
+        one = planned("branin", f"{surrogate}, {maximizer}", 0, 2, 3)
+        units.append(dataclasses.replace(one, surrogate=surrogate, maximizer=maximizer))
+        answers.append(answer(one.unit, [9.0, 8.0, 7.0, 6.0, value]))
+    with opened(store) as made:
+        made.write_plan(plan_of(units))
+        made.add(answers)
+    run(store)
+    text = page(store)
+    assert "Medians by surrogate and maximizer" in text
+    row = r'<tr><th scope="row">{}</th><td>{}</td><td>{}</td></tr>'
+    assert re.search(row.format("gp", "1", "2"), text)
+    assert re.search(row.format("nomu", "4", "—"), text)

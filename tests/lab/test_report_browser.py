@@ -9,6 +9,7 @@ import pytest
 from nnbo_mip.lab.report.writing import write_report
 from tests.lab.chromium import Opened, needs_browser, opened
 from tests.lab.reported import written
+from tests.lab.stores import made
 
 pytestmark = needs_browser
 
@@ -199,3 +200,62 @@ def test_labels_are_texts_whatever_they_hold(tmp_path: Path) -> None:
     )
     seen = opened(tmp_path / "report.html", script)
     assert seen.heard == {"title": label, "button": label, "problems": []}
+
+
+MANY = """
+const shown = () => [...document.querySelectorAll("figure")].find(
+  (figure) => figure.querySelector("figcaption").textContent === "branin: median regret"
+);
+const lines = () => shown().querySelectorAll("path.line").length;
+const all = () => [...document.querySelectorAll("main tbody tr")];
+const rows = () => all().filter((row) => !row.hidden).length;
+const bar = document.querySelector(".filter");
+const press = (text) => [...bar.querySelectorAll("button")].find(
+  (button) => button.textContent === text
+).click();
+heard.first = lines();
+heard.bands = shown().querySelectorAll(".band").length;
+heard.buttons = shown().querySelectorAll("button.series").length;
+press("all");
+heard.all = lines();
+heard.rows = rows();
+const styles = [...shown().querySelectorAll("button.series svg")].map((one) => one.innerHTML);
+heard.styles = [styles.length, new Set(styles).size];
+press("s1");
+heard.part = lines();
+heard.partRows = rows();
+press("m0");
+heard.both = lines();
+press("all");
+const field = bar.querySelector("input");
+field.value = "S2 m3";
+field.dispatchEvent(new Event("input"));
+heard.words = lines();
+heard.wide = document.documentElement.scrollWidth <= innerWidth;
+"""
+
+
+def test_many_methods_can_be_filtered_and_told_apart(tmp_path: Path) -> None:
+    methods = tuple(f"s{s}, m{m}" for s in range(6) for m in range(6))
+    values = {name: 8.0 + place for place, name in enumerate(methods)}
+    made(
+        tmp_path / "results.db",
+        ("branin",),
+        methods,
+        2,
+        2,
+        4,
+        lambda _, method, instance, number: values[method] / (number + 1) + instance,
+    )
+    write_report(tmp_path / "results.db", tmp_path / "report.html")
+    seen = opened(tmp_path / "report.html", MANY)
+    heard = seen.heard
+    assert heard["problems"] == []
+    assert seen.console == []
+    assert (heard["first"], heard["all"], heard["part"]) == (8, 36, 6)
+    assert heard["buttons"] == 8
+    assert heard["bands"] == 0  # of eight lines they would be mud
+    assert (heard["both"], heard["words"]) == (1, 1)
+    assert heard["partRows"] < heard["rows"]
+    assert heard["styles"] == [36, 36]
+    assert heard["wide"] is True

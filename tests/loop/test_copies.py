@@ -85,7 +85,8 @@ def differences(one: Any, two: Any, path: str) -> list[str]:
     if isinstance(one, nm.BayesianOptimizer):
         return differences((one.history, one.suggestions), (two.history, two.suggestions), path)
     if is_dataclass(one):
-        names = [entry.name for entry in fields(one)]
+        # What is not compared is left behind, such as the model that explains a suggestion.
+        names = [entry.name for entry in fields(one) if entry.compare]
         pairs = [(name, getattr(one, name), getattr(two, name)) for name in names]
         return [d for name, a, b in pairs for d in differences(a, b, f"{path}.{name}")]
     if type(one).__eq__ is object.__eq__:

@@ -11,7 +11,6 @@ import pytest
 
 import nnbo_mip as nm
 from nnbo_mip.core import live
-from nnbo_mip.loop import display
 from nnbo_mip.surrogates.rvfl.brvfl import Brvfl
 from tests.loop.runs import BOX, QUICK, advance, bowl, optimizer
 
@@ -116,8 +115,7 @@ def test_a_fit_that_runs_is_shown(
         return fit(self, *given)
 
     monkeypatch.setattr(Brvfl, "fit", slow)
-    for module in (live, display):
-        monkeypatch.setattr(module, "PLAIN_INTERVAL", 0.05)
+    monkeypatch.setattr(live, "PLAIN_INTERVAL", 0.05)
     quick(bowl, n_evals=6, progress=True)
     lines = [line for line in capsys.readouterr().err.splitlines() if "learns from" in line]
     assert any(line.startswith("4/6  brvfl learns from 4 values 0 s  best") for line in lines)

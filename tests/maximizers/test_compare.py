@@ -131,13 +131,14 @@ def test_the_table_is_aligned() -> None:
     assert lines[0].startswith("ucb, best ")
     assert "certified: at most" in lines[0]
     assert lines[1].split() == [
-        *("maximizer", "value", "regret", "at", "most", "status", "seconds", "evaluations", "miss")
+        *("maximizer", "value", "own", "bound", "regret", "at", "most"),
+        *("status", "seconds", "evaluations", "maximum"),
     ]
     statuses = [
         line.index(word) for line, word in zip(lines[2:], ("optimal", "heuristic"), strict=True)
     ]
     assert statuses[0] == statuses[1] == lines[1].index("status")
-    assert [line.split()[-1] for line in lines[2:]] == ["hit", "miss"]
+    assert [line.split()[-1] for line in lines[2:]] == ["hit", "missed"]
 
 
 def test_the_table_as_a_data_frame(monkeypatch: pytest.MonkeyPatch) -> None:

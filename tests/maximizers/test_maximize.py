@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import nnbo_mip as nm
 from nnbo_mip.exact.heads.maximize_head import Ways, maximize_head
 from nnbo_mip.exact.heads.sequence import SequenceOptions
+from nnbo_mip.exact.search import monitor
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.maximizers import Target
 from nnbo_mip.space.grid import Grid
@@ -271,3 +273,16 @@ def test_the_same_seed_gives_the_same_proposal() -> None:
     assert second.x is not None
     assert first.x.tolist() == second.x.tolist()
     assert (first.value, first.bound) == (second.value, second.bound)
+
+
+def test_progress_has_the_scale_of_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(monitor, "REPORT_INTERVAL", 0.0)
+    seen: list[nm.Progress] = []
+    X, y = [[-1.0], [-0.3], [0.4], [1.0]], [0.0, 0.6, 1.0, 0.5]
+    belief = nm.surrogates.create("brvfl", n_hidden=20, seed=0).fit(X, y)
+    domain = nm.Space.box([-1.0], [1.0]).model()
+    found = nm.maximize(belief, "ei", domain, maximizer="bab", y=y, progress=seen.append)
+    assert found.head == "ei"
+    values = [one.value for one in seen if not one.note and math.isfinite(one.value)]
+    assert values
+    assert all(0.0 < value <= found.value * (1.0 + 1e-9) for value in values)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from nnbo_mip.core.errors import FileFormatError
 from nnbo_mip.core.rebuilt import Rebuilt
 from nnbo_mip.core.terms import Decision, Direction, Kind, Output, Status, decide
+from nnbo_mip.drawing.page.html import card_of
 from nnbo_mip.exact.certificates import format as certificate_format
 from nnbo_mip.exact.search.result import Proof
 
@@ -232,6 +233,10 @@ class Certificate(Rebuilt):
         from nnbo_mip.exact.check import check
 
         return check(self, network, space, time_limit=time_limit, seed=seed, progress=progress)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return card_of(str(self))
 
     def __str__(self) -> str:
         about = [] if self.head is None else [f"  head    {self.head_text}"]

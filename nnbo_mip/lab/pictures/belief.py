@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.lab.pictures.picture import Axis, Dots, Line, Picture, Series, Strokes
+from nnbo_mip.drawing.picture import Axis, Dots, Line, Picture, Series, Strokes
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.lab.pictures.picture import Axis, Dots, Line, Mark, Picture, Series, Strokes
+from nnbo_mip.drawing.picture import Axis, Dots, Line, Mark, Picture, Series, Strokes
 
 SIDE = 61
 POINTS_OF_A_LINE = 601

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nnbo_mip.lab.pictures.picture import Axis, Line, Picture, Series
+from nnbo_mip.drawing.picture import Axis, Line, Picture, Series
 from nnbo_mip.lab.pictures.regret import Colors, thinned
 from nnbo_mip.lab.store.frame import Frame
 

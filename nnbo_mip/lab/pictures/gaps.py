@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.lab.pictures.picture import Axis, Dots, Picture, Series
+from nnbo_mip.drawing.picture import Axis, Dots, Picture, Series
 from nnbo_mip.lab.pictures.regret import Colors
 
 QUICKEST = 1e-4

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.lab.pictures.picture import Axis, Line, Picture, Series
+from nnbo_mip.drawing.picture import Axis, Line, Picture, Series
 from nnbo_mip.lab.pictures.regret import Colors
 from nnbo_mip.lab.statistics.findings import Findings
 from nnbo_mip.lab.statistics.profiles import data_profile, evaluations_to_solve, performance_profile

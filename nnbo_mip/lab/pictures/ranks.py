@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.lab.pictures.picture import Axis, Dots, Line, Picture, Series, Strokes, Texts
+from nnbo_mip.drawing.picture import Axis, Dots, Line, Picture, Series, Strokes, Texts
 from nnbo_mip.lab.pictures.regret import Colors
 from nnbo_mip.lab.statistics.findings import Findings, ProblemFindings
 from nnbo_mip.lab.statistics.ranks import mean_ranks

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray, IntArray
-from nnbo_mip.lab.pictures.picture import Axis, Boxes, Dots, Line, Picture, Series, Strokes, Texts
+from nnbo_mip.drawing.picture import Axis, Boxes, Dots, Line, Picture, Series, Strokes, Texts
 from nnbo_mip.lab.statistics.findings import ProblemFindings, Sample
 
 POINTS = 120

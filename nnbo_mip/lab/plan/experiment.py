@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nnbo_mip.core.checks import check_choice, nearest
-from nnbo_mip.core.errors import FileFormatError, InputError
+from nnbo_mip.core.errors import FileFormatError, InputError, UnsupportedError
 from nnbo_mip.core.files import read_limited
 from nnbo_mip.lab.plan.environment import digests_of, import_all, versions_of
 from nnbo_mip.lab.plan.experiment_file import Section
@@ -36,6 +36,7 @@ KEYS = (
     "told",
     "clock",
     "imports",
+    "skip",
     "methods",
     "options",
 )
@@ -90,11 +91,7 @@ def planned(text: str, file: str, name: str) -> Plan:
             f"{len(instances)} instances of {len(methods)} methods on {len(tasks)} problems; "
             "split it."
         )
-    contents = {
-        (task.label, method.label): _content(root, task, method)
-        for task in tasks
-        for method in methods
-    }
+    contents, skipped = _contents(root, tasks, methods)
     versions = versions_of(made for method in methods for made in method.strategies)
     rests = {
         method.label: (
@@ -116,9 +113,11 @@ def planned(text: str, file: str, name: str) -> Plan:
         for instance in instances
         for task in tasks
         for method in methods
+        if (task.label, method.label) in contents
     ]
     _check_distinct(root, units)
-    return Plan(root.text("name", name), root.text("description", ""), text, metrics, tuple(units))
+    title, description = root.text("name", name), root.text("description", "")
+    return Plan(title, description, text, metrics, tuple(units), skipped)
 
 
 def _unit(
@@ -195,6 +194,35 @@ def _reports(root: Section, task: Task) -> tuple[int, ...]:
     if not all(isinstance(one, int) and not isinstance(one, bool) and one > 0 for one in given):
         raise root.refuse("reports", "a list of numbers of evaluations", "write reports = [20].")
     return tuple(sorted({one for one in given if one <= task.n_starts + task.steps}))
+
+
+def _contents(
+    root: Section, tasks: Sequence[Task], methods: Sequence[Method]
+) -> tuple[dict[tuple[str, str], dict[str, Any]], tuple[str, ...]]:
+    """Return the content of each pair that can work, and why others are left out.
+
+    Without ``skip = true`` a pair that cannot work is refused, and with it the file.
+    """
+    skips = root.flag("skip", default=False)
+    contents: dict[tuple[str, str], dict[str, Any]] = {}
+    skipped: list[str] = []
+    for task in tasks:
+        for method in methods:
+            try:
+                contents[task.label, method.label] = _content(root, task, method)
+            except UnsupportedError as error:
+                if not skips:
+                    raise UnsupportedError(
+                        f"{error} Or write skip = true on top of the file, which leaves such "
+                        "pairs out."
+                    ) from error
+                skipped.append(str(error))
+    if not contents:
+        raise UnsupportedError(
+            f"{root.where()}: one pair of a problem and a method at least must work; none does: "
+            f"{skipped[0]}"
+        )
+    return contents, tuple(skipped)
 
 
 def _content(root: Section, task: Task, method: Method) -> dict[str, Any]:

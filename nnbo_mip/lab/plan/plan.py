@@ -57,6 +57,8 @@ class Plan:
         What is to be reported.
     units : tuple of PlannedUnit
         In the order in which they are begun; no two are the same unit.
+    skipped : tuple of str
+        Why pairs of a problem and a method were left out, where the file has ``skip = true``.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Plan:
     file: str
     metrics: tuple[str, ...]
     units: tuple[PlannedUnit, ...]
+    skipped: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.units)

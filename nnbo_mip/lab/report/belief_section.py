@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 from nnbo_mip.core.errors import NnboError
+from nnbo_mip.drawing.page.html import paragraph
+from nnbo_mip.drawing.page.pages import Page, Part
+from nnbo_mip.drawing.picture import Picture
 from nnbo_mip.lab.pictures.belief import acquisition, belief
-from nnbo_mip.lab.pictures.picture import Picture
 from nnbo_mip.lab.pictures.regret import Colors
-from nnbo_mip.lab.report.html import paragraph
-from nnbo_mip.lab.report.pages import Page, Part
 from nnbo_mip.lab.report.repeated import repeated_beliefs
 from nnbo_mip.lab.statistics.findings import Findings, Sample
 from nnbo_mip.lab.store.results import Results

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from nnbo_mip.drawing.page.html import NOTHING, number, paragraph, table
+from nnbo_mip.drawing.page.pages import Page
+from nnbo_mip.drawing.picture import Picture
 from nnbo_mip.lab.pictures.contours import points
-from nnbo_mip.lab.pictures.picture import Picture
 from nnbo_mip.lab.pictures.ranks import critical_difference
 from nnbo_mip.lab.pictures.regret import Colors, boxes, regret
-from nnbo_mip.lab.report.html import NOTHING, number, paragraph, table
-from nnbo_mip.lab.report.pages import Page
+from nnbo_mip.lab.report.ranking import FEW, why_silent
 from nnbo_mip.lab.report.surfaces import Surfaces
 from nnbo_mip.lab.statistics.findings import ProblemFindings, Sample
 from nnbo_mip.lab.statistics.intervals import Interval
@@ -31,20 +32,21 @@ def add_problem(page: Page, found: ProblemFindings, results: Results, colors: Co
         page.add(paragraph("No method has results yet.", class_="empty"))
         return
     page.pictures(**{name: regret(found, name, colors) for name in ("median", "mean")})
-    page.add(
-        _finals(found, {method: int((rows["method"] == method).sum()) for method in found.methods})
-    )
-    page.pictures(boxes(found, colors))
-    if found.friedman is not None and len(found.common) > 1:
-        title = f"{found.problem}: mean ranks over instances"
-        page.pictures(
-            critical_difference(title, found.methods, found.friedman, "instances", colors)
-        )
+    planned = {method: int((rows["method"] == method).sum()) for method in found.methods}
+    count = len(found.methods)
+    with page.folded(f"Final losses and ranks of all {count} methods", count > FEW):
+        page.add(_finals(found, planned))
+        page.pictures(boxes(found, colors))
+        if found.friedman is not None and len(found.common) > 1:
+            title = f"{found.problem}: mean ranks over instances"
+            page.pictures(
+                critical_difference(title, found.methods, found.friedman, "instances", colors)
+            )
     page.pictures(**_sampled(found, results, colors))
 
 
 def _finals(found: ProblemFindings, planned: dict[str, int]) -> str:
-    friedman = found.friedman
+    friedman, silent = found.friedman, why_silent([found])
     rows = [
         [
             sample.method,
@@ -55,14 +57,16 @@ def _finals(found: ProblemFindings, planned: dict[str, int]) -> str:
             number(float(sample.final.max())),
             str(found.interval_ranks[place]),
             str(found.median_ranks[place]),
-            str(found.stratified[place]),
+            *([str(found.stratified[place])] if not silent else []),
             NOTHING if friedman is None else number(float(friedman.ranks[place])),
         ]
         for place, sample in enumerate(found.samples)
     ]
     head = ["method", "instances", "mean", "95 %", "median", "95 %", "least", "most"]
-    head += ["rank by interval", "rank of median", "rank by Mann-Whitney", "mean rank"]
-    return table(head, rows, f"{found.measure} after {found.evaluations} evaluations")
+    head += ["rank by interval", "rank of median"]
+    head += ["mean rank"] if silent else ["rank by Mann-Whitney", "mean rank"]
+    title = f"{found.measure} after {found.evaluations} evaluations"
+    return table(head, rows, title, sortable=True)
 
 
 def _interval(interval: Interval) -> tuple[str, str]:

@@ -8,12 +8,15 @@ from html import escape
 
 import numpy as np
 
-from nnbo_mip.lab.report.html import paragraph, table, tag
-from nnbo_mip.lab.report.pages import Page
+from nnbo_mip.drawing.page.html import paragraph, table, tag
+from nnbo_mip.drawing.page.pages import Page
 from nnbo_mip.lab.statistics.findings import Findings
 from nnbo_mip.lab.store.results import Results
 
 SHOWN_FAILURES = 20
+
+FEW = 12
+"""Methods whose units are shown without being asked for, while there are some to be run."""
 
 
 def add_state(page: Page, results: Results, findings: Findings) -> None:
@@ -33,7 +36,9 @@ def add_state(page: Page, results: Results, findings: Findings) -> None:
     for sentence in warnings(findings, finished, len(status)):
         page.add(paragraph(sentence, class_="warning"))
     if len(status):
-        page.add(_units(results))
+        summary = tag("summary", f"Units of each of {len(results.methods)} methods")
+        opened = {"open": ""} if finished < len(status) and len(results.methods) <= FEW else {}
+        page.add(tag("details", summary, _units(results), **opened))
 
 
 def warnings(findings: Findings, finished: int, planned: int) -> list[str]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from nnbo_mip.drawing.drawn import draw
 from nnbo_mip.drawing.figures import check_can_draw
-from nnbo_mip.lab.pictures.drawn import draw
+from nnbo_mip.drawing.page.pages import Page, Part, slug, unique
+from nnbo_mip.lab.report.answer import add_answer
 from nnbo_mip.lab.report.belief_section import belief_parts
 from nnbo_mip.lab.report.certificates import add_certificates, add_times
-from nnbo_mip.lab.report.pages import Page, Part, slug, unique
 from nnbo_mip.lab.report.problem_section import add_problem
 from nnbo_mip.lab.report.ranking import add_ranking
 from nnbo_mip.lab.report.state import add_failures, add_settings, add_state
@@ -50,7 +50,7 @@ def write_report(
     results = Results.open(store, experiment)
     findings = Findings.of(results)
     page = page_of(results, findings, beliefs, announce)
-    _write(Path(out), page.as_html())
+    page.save(out)
     return results, findings, page
 
 
@@ -61,8 +61,9 @@ def page_of(
     colors = {method: place for place, method in enumerate(results.methods)}
     page = Page(results.experiment.name)
     parts = [
+        Part("the answer", lambda: add_answer(page, results, findings, colors)),
         Part("the state", lambda: add_state(page, results, findings)),
-        Part("ranks", lambda: add_ranking(page, findings, colors)),
+        Part("ranks", lambda: add_ranking(page, results, findings, colors)),
         *(
             Part(problem.problem, partial(add_problem, page, problem, results, colors))
             for problem in findings.problems
@@ -97,10 +98,3 @@ def write_figures(page: Page, folder: str | Path, ending: str = "svg") -> list[P
     for path, picture in zip(paths, page.drawn, strict=True):
         draw(picture, path)
     return paths
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file at once, so that a reader never sees a part of it."""
-    part = path.with_name(f"{path.name}.part")
-    part.write_text(text, encoding="utf-8")
-    os.replace(part, path)

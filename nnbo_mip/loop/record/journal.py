@@ -36,6 +36,9 @@ from nnbo_mip.loop.record.state import State
 APPLICATION = 0x6E6E626F
 """The file says in its header that it is one of ours: the letters nnbo."""
 
+PLACE_OF_APPLICATION = 68
+"""Of that number in the header of an SQLite file."""
+
 SCHEMA = 6
 """Version of the tables and their contents; in the header as well."""
 
@@ -152,6 +155,14 @@ class Journal:
         with journal._connection("rw") as connection:  # which rolls an unfinished creation back
             return bool(_n_tables(connection))
 
+    @staticmethod
+    def is_one(path: str | Path) -> bool:
+        """Whether a file says in its header that it is a journal."""
+        with suppress(OSError), Path(path).open("rb") as file:
+            file.seek(PLACE_OF_APPLICATION)
+            return int.from_bytes(file.read(4), "big") == APPLICATION
+        return False
+
     # -- contents ---------------------------------------------------------------------
 
     def meta(self) -> dict[str, Any]:
@@ -227,6 +238,11 @@ class Journal:
         """Return the wall seconds of all calls of `run` together."""
         with self.reading() as connection:
             return workers.seconds_of_all(connection)
+
+    def at_work(self) -> int:
+        """Return how many calls of `run` are at work on it."""
+        with self.reading() as connection:
+            return workers.at_work(connection)
 
     # -- one transaction --------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,9 +14,12 @@ import numpy as np
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.errors import FileFormatError, InputError
 from nnbo_mip.core.outward import text_above
+from nnbo_mip.drawing.page.html import card_of
 from nnbo_mip.exact.search.result import HasResult, Proof, SearchResult
+from nnbo_mip.loop.record.explanation import Explanation
 from nnbo_mip.loop.record.region_box import RegionBox
 from nnbo_mip.loop.record.serialization import number_in, number_out, point_in, point_out
+from nnbo_mip.loop.record.shown import number_text, point_text
 from nnbo_mip.maximizers.base.abstract import Proposal
 
 if TYPE_CHECKING:
@@ -98,6 +101,8 @@ class Suggestion(HasResult):
     proposal : Proposal or None
         The maximizer's own answer, in model coordinates, with the function that it is about;
         None where the suggestion comes from the journal.
+    why : callable or None
+        What `explain` asks: it knows the model of the step. None as for `proposal`, and in copies.
     """
 
     x: Any
@@ -117,11 +122,17 @@ class Suggestion(HasResult):
     z: FloatArray | None = None
     certificate_text: str = field(default="", repr=False)
     proposal: Proposal | None = field(default=None, repr=False)
+    why: Callable[[Suggestion], Explanation] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for point in (self.x, self.z):
             if isinstance(point, np.ndarray):
                 point.setflags(write=False)
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[type, dict[str, Any]]]:
+        """Name what a copy is made of: all but the model, which may hold what cannot be sent."""
+        build, (kind, values) = super().__reduce__()
+        return build, (kind, {**values, "why": None})
 
     @staticmethod
     def initial(x: Any, z: FloatArray | None = None, message: str = "") -> Suggestion:
@@ -154,8 +165,27 @@ class Suggestion(HasResult):
             )
         return self.proposal.check(time_limit=time_limit)
 
+    def explain(self) -> Explanation:
+        """Return why this point, to be printed: what it promises, and what any other could.
+
+        What the model thinks there and at the best point, on which known points it leans, and
+        which limits the point touches, are read off the model that chose it.
+        """
+        if self.why is None:
+            raise InputError(
+                "a suggestion can be explained where its model is at hand, so as ask returned it; "
+                f"number {self.number} "
+                f"{'is an initial point' if self.is_initial else 'was read from the record'}; "
+                "print it for what was recorded."
+            )
+        return self.why(self)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return card_of(f"Suggestion {self.number + 1}\n{str(self).replace('x = ', 'x ', 1)}")
+
     def to_dict(self) -> dict[str, Any]:
-        """Return what the journal keeps, JSON-able: all but number, key and proposal."""
+        """Return what the journal keeps, JSON-able: all but number, key, proposal and model."""
         plain: dict[str, Any] = {name: getattr(self, name) for name in KEPT}
         plain |= {name: number_out(plain[name]) for name in NUMBERS}
         plain |= {"x": point_out(self.x), "counters": dict(self.counters)}
@@ -185,17 +215,27 @@ class Suggestion(HasResult):
         return cls(**plain, found=result, number=number, key=key)
 
     def __str__(self) -> str:
-        lines = [f"x = {point_out(self.x)}"]
+        lines = [f"x = {point_text(self.x)}"]
         if not self.is_initial:
-            bound = text_above(self.bound, 6) if math.isfinite(self.bound) else "none"
-            lines.append(f"  {self.head} {self.value:.6g}, bound {bound}, gap {self.gap:.3g}")
-            if self.z is not None:
-                lines.append(f"  proven of an embedding of {len(self.z)} coordinates")
-            if self.region is not None:
-                lines.append(
-                    f"  within a region whose sides are {self.region.length:.3g} of all, in "
-                    f"{self.region.moving} of {self.region.coordinates} coordinates"
-                )
-            lines.append(f"  fit {self.fit_seconds:.2f} s, {self.maximizer} {self.seconds:.2f} s")
+            if not math.isnan(self.mean):
+                band = "" if math.isnan(self.std) else f" ± {self.std:.2g}"
+                lines.append(f"  model   expects {number_text(self.mean)}{band} there")
+            lines.append(f"  promise {self.head} {self.value:.6g}; {self._proven()}")
+            lines.append(
+                f"  time    fit {self.fit_seconds:.2f} s, {self.maximizer} {self.seconds:.2f} s"
+            )
         lines.append(f"  status  {self.status}{': ' + self.message if self.message else ''}")
         return "\n".join(lines)
+
+    def _proven(self) -> str:
+        """Say what no other point exceeds, and over what that was proven."""
+        if not math.isfinite(self.bound):
+            return "no bound was proven"
+        about = "over the whole space" if self.z is None else f"in an embedding of {len(self.z)}"
+        if self.region is not None:
+            about = f"within a region whose sides are {self.region.length:.3g} of all"
+            if self.region.moving < self.region.coordinates:
+                about += f", in {self.region.moving} of {self.region.coordinates} coordinates"
+            if self.z is not None:
+                about += f", in an embedding of {len(self.z)}"
+        return f"proven: at most {text_above(self.bound, 6)} {about}, gap {self.gap:.3g}"

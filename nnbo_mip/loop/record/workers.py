@@ -148,6 +148,11 @@ def seconds_of_all(connection: sqlite3.Connection) -> float:
     return float(row[0])
 
 
+def at_work(connection: sqlite3.Connection) -> int:
+    """Return how many workers live."""
+    return len(_living(connection))
+
+
 def _living(connection: sqlite3.Connection) -> dict[str, bool]:
     """Return which workers live, and whether each of them thinks."""
     rows = connection.execute(

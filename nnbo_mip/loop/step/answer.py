@@ -61,7 +61,7 @@ def suggested(
         found = _scored(found, Target(scorer, space.model()), place, gap)
     said = "" if found.status == proposal.status else OPENED
     message = " ".join(part for part in (proposal.message, escaped.message, said) if part)
-    mean, std = _expected(belief, place[None], outward)
+    mean, std = expected(belief, place[None], outward)
     certificate = proposal.certificate
     return Suggestion(
         x=x,
@@ -79,7 +79,7 @@ def suggested(
     )
 
 
-def _expected(belief: Belief, place: FloatArray, outward: Outward) -> tuple[float, float]:
+def expected(belief: Belief, place: FloatArray, outward: Outward) -> tuple[float, float]:
     """Return the median and half of the band of one deviation about it, in the units told."""
     if Capability.MEAN not in belief.capabilities:
         return math.nan, math.nan

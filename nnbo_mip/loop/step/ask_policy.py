@@ -23,15 +23,15 @@ from nnbo_mip.loop.record.suggestion import Suggestion
 from nnbo_mip.loop.regions.regions import Extent
 from nnbo_mip.loop.settings.settings import Purpose, Settings, seed_for
 from nnbo_mip.loop.step.doubts import N_CORNERS, corners_said
+from nnbo_mip.loop.step.explaining import Reasons
 from nnbo_mip.loop.step.limits import seconds_of_ask
 from nnbo_mip.loop.step.step import Step
 from nnbo_mip.loop.step.step_data import StepInput
 from nnbo_mip.loop.step.training_set import TrainingSet, as_models_see, learned, seeded
-from nnbo_mip.maximizers.base.abstract import Proposal
 from nnbo_mip.space.embedded.embedded_space import EmbeddedSpace
 from nnbo_mip.surrogates.base.abstract import Belief
 
-Asked = tuple[Event, Proposal | None]
+Asked = tuple[Event, Suggestion | None]
 
 
 class AskPolicy:
@@ -49,7 +49,7 @@ class AskPolicy:
         self._belief: tuple[int, TrainingSet, Belief] | None = None
 
     def next(self, state: State, callback: ProgressCallback | None = None) -> Asked:
-        """Return the event of the next ask, and the maximizer's own answer if there is one.
+        """Return the event of the next ask, and the suggestion with its model if there is one.
 
         Parameters
         ----------
@@ -77,7 +77,6 @@ class AskPolicy:
             result = Step.fit(self._settings, given, callback).run()
         except (TrainingError, SolverError, np.linalg.LinAlgError, ArithmeticError) as error:
             return self._extra(state, stage, f"no model chose this point: {error}"), None
-        proposal = result.suggestion.proposal
         place = self._place(result.suggestion)
         if self._repeats(state, place, result.wanted):
             repeated = "the model repeated a point, so the run restarts."
@@ -96,7 +95,10 @@ class AskPolicy:
         if corners:
             said = " ".join(part for part in (suggestion.message, corners) if part)
             suggestion = replace(suggestion, found=replace(suggestion.found, message=said))
-        return asked(suggestion.to_dict(), stage.to_dict(), result.next_c), proposal
+        used = result.learned
+        why = Reasons(self._settings, state.observations, used.sample, used.X, used.belief)
+        made = replace(suggestion, why=why)
+        return asked(suggestion.to_dict(), stage.to_dict(), result.next_c), made
 
     def _repeats(self, state: State, place: FloatArray, wanted: FloatArray | None) -> bool:
         """Whether the choice of a model, or what it wanted before that, calls for a restart."""

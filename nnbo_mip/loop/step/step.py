@@ -169,7 +169,8 @@ class Step:
             seconds=now() - self._learned.ended,
             fit_seconds=self._learned.ended - self._learned.began,
         )
-        return StepResult(suggestion, escaped.next_c, self._wanted)
+        used = replace(self._learned, belief=belief)
+        return StepResult(suggestion, escaped.next_c, self._wanted, used)
 
     def _escaped(self, eps: float) -> Escaped:
         """Return what the rule of escape makes of the maximizer's proposals at a distance."""

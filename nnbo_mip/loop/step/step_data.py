@@ -65,11 +65,14 @@ class StepResult:
         The scale with which the next step begins.
     wanted : (k,) array or None
         What was proposed before the rule of escape, in model coordinates.
+    learned : Learned
+        What it was chosen by.
     """
 
     suggestion: Suggestion
     next_c: float
     wanted: FloatArray | None
+    learned: Learned
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.core.budget import DEFAULT_MEMORY, budget_kept
 from nnbo_mip.core.control import ProgressCallback
 from nnbo_mip.core.errors import InputError, UnsupportedError
+from nnbo_mip.drawing.page.html import card_of
 from nnbo_mip.exact.search.result import HasResult, SearchResult
 from nnbo_mip.maximizers.base.target import Target
 from nnbo_mip.scores.objective import Objective
@@ -134,6 +135,10 @@ class Proposal(HasResult):
                 'has none; maximize with "auto", "mip" or "bab".'
             )
         return self.certificate.check(self.objective, time_limit=time_limit, seed=seed)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return card_of(str(self))
 
     def __str__(self) -> str:
         if self.status == "infeasible":

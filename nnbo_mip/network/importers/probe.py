@@ -59,6 +59,22 @@ class Precision:
 DOUBLE = Precision(2.0**-52, float(np.finfo(np.float64).max))
 
 
+def leave_off(operation: str) -> str:
+    """Return what to do about a last layer that is not piecewise linear; empty for others."""
+    plain = operation.lower().replace("_", "")
+    if plain in ("sigmoid", "logsigmoid", "expit"):
+        return (
+            "where it is the last layer, leave it off: it is monotone, so that the maximum is at "
+            "the same point, and value and bound are those before it"
+        )
+    if plain in ("softmax", "logsoftmax"):
+        return (
+            "where it is the last layer, leave it off: which class leads is said by differences of "
+            'what stands before it, as output={"y0": 1, "y1": -1}'
+        )
+    return ""
+
+
 def attempt(answers: Callable[[], Result]) -> tuple[Result | None, str]:
     """Return what a model answers, or None and what it raised instead."""
     try:

@@ -1,12 +1,15 @@
-"""Import a scikit-learn regressor as a `Network`.
+"""Import a scikit-learn regressor, or the logits of a classifier, as a `Network`.
 
 Scalers are folded into the weights when the network is built, so before any bound is
 computed: the network reads the features that ``predict`` reads and gives what it gives,
-which is compared at probe points in float64.
+which is compared at probe points in float64. Of a classifier it gives the logits, which stand
+before the last logistic function or softmax: which class leads, and by how much, is read off
+their differences.
 """
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import warnings
 from collections.abc import Callable
@@ -33,14 +36,16 @@ Step: TypeAlias = Callable[[GraphBuilder, Any, Affine], Affine]
 
 
 def from_sklearn(estimator: Any, *, verify: bool = True) -> Network:
-    """Import a fitted regressor.
+    """Import a fitted regressor, or the logits of a fitted classifier.
 
     Parameters
     ----------
     estimator : scikit-learn estimator
         `MLPRegressor` with activation ``relu`` or ``identity``, a linear model, a
         `Pipeline` that ends in one after scalers, PCA or a `ColumnTransformer` of them,
-        or a `TransformedTargetRegressor` with such a regressor and a scaler.
+        or a `TransformedTargetRegressor` with such a regressor and a scaler. Of `MLPClassifier`
+        and `LogisticRegression`, alone or at the end of a `Pipeline`, the outputs are the logits:
+        one for two classes, else one a class, in the order of ``classes_``.
     verify : bool
         Whether to compare the network with ``predict``, and to refuse it where they differ or
         cannot be compared; without, `Network.unverified` says so.
@@ -48,8 +53,8 @@ def from_sklearn(estimator: Any, *, verify: bool = True) -> Network:
     Returns
     -------
     Network
-        One output a target. ``float32_difference`` holds the largest difference to ``predict``
-        at the probe points, which are float64 numbers here.
+        One output a target or a logit. ``float32_difference`` holds the largest difference to
+        ``predict`` at the probe points, which are float64 numbers here.
 
     Raises
     ------
@@ -80,8 +85,25 @@ def _answers(estimator: Any, points: FloatArray) -> FloatArray:
         rows = importlib.import_module("pandas").DataFrame(points, columns=list(names))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        predicted = np.asarray(estimator.predict(rows), dtype=np.float64)
+        predicted = np.asarray(_outputs(estimator, rows), dtype=np.float64)
     return predicted.reshape(len(points), -1)
+
+
+def _outputs(estimator: Any, rows: Any) -> Any:
+    """Return what the network is compared with: predictions, or logits of a classifier."""
+    steps = getattr(estimator, "steps", None)
+    last = estimator if steps is None else steps[-1][1]
+    kind = type(last).__name__
+    if kind == "LogisticRegression":
+        return estimator.decision_function(rows)
+    if kind != "MLPClassifier":
+        return estimator.predict(rows)
+    plain = copy.copy(last)
+    plain.out_activation_ = "identity"  # its own forward pass, without the last function
+    if steps is not None:
+        plain = type(estimator)([*steps[:-1], (steps[-1][0], plain)])
+    logits = np.asarray(plain.predict_proba(rows))
+    return logits[:, 1:] if last.n_outputs_ == 1 else logits
 
 
 def _n_features(estimator: Any) -> int:
@@ -107,11 +129,13 @@ def _apply(builder: GraphBuilder, estimator: Any, value: Affine) -> Affine:
 
 
 def _mlp(builder: GraphBuilder, model: Any, value: Affine) -> Affine:
-    if model.activation not in ("relu", "identity") or model.out_activation_ != "identity":
+    is_classifier = type(model).__name__ == "MLPClassifier"  # of which the logits are imported
+    is_identity = is_classifier or model.out_activation_ == "identity"
+    if model.activation not in ("relu", "identity") or not is_identity:
         raise UnsupportedError(
-            "an MLPRegressor must have activation 'relu' or 'identity', and an identity output, to "
-            f"be piecewise linear; got {model.activation!r} and {model.out_activation_!r}; fit it "
-            "with activation='relu' and the squared error."
+            f"an {type(model).__name__} must have activation 'relu' or 'identity', and an identity "
+            f"output, to be piecewise linear; got {model.activation!r} and "
+            f"{model.out_activation_!r}; fit it with activation='relu' and the squared error."
         )
     last = len(model.coefs_) - 1
     for position, (weights, bias) in enumerate(zip(model.coefs_, model.intercepts_, strict=True)):
@@ -262,7 +286,14 @@ def _check_supported(estimator: Any) -> None:
         )
     if not (kind.__module__.startswith("sklearn.") and kind.__name__ in STEPS):
         remedy = "apply it to the data yourself and import the rest"
-        if hasattr(estimator, "predict"):
+        if any(word in kind.__name__ for word in ("Forest", "Trees", "Tree", "Boosting")):
+            remedy = (
+                "trees are no network: fit nm.surrogates.create('random_forest') to the data "
+                "instead, of which nm.maximize proves the maximum"
+            )
+        elif hasattr(estimator, "predict_proba"):
+            remedy = "fit an MLPClassifier instead, of which the logits are imported"
+        elif hasattr(estimator, "predict"):
             remedy = "fit one of these to it instead, such as an MLPRegressor"
         raise UnsupportedError(
             f"{kind.__name__} is not supported; supported are {', '.join(sorted(STEPS))}; {remedy}."
@@ -298,12 +329,13 @@ STEPS: dict[str, Step] = {
     **dict.fromkeys(
         (
             *("ElasticNet", "ElasticNetCV", "Lasso", "LassoCV"),
-            *("LinearRegression", "Ridge", "RidgeCV"),
+            *("LinearRegression", "LogisticRegression", "Ridge", "RidgeCV"),
         ),
         _linear_model,
     ),
     "ColumnTransformer": _column_transformer,
     "FunctionTransformer": _function_transformer,
+    "MLPClassifier": _mlp,
     "MLPRegressor": _mlp,
     "PCA": _pca,
     "Pipeline": _pipeline,

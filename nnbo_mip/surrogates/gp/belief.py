@@ -149,6 +149,14 @@ class GpBelief(LeavesOut, Belief):
         )
         return ValueGradient(mean, std, mean_gradient, std_gradient)
 
+    def value_weights(self, X: npt.ArrayLike) -> FloatArray:
+        """Return by how much the mean at points (n, d) moves with each value learned from: (n, m).
+
+        They are (K + D I)^-1 k(u); the mean of all values has what they leave of 1.
+        """
+        cross = np.concatenate([self.kernel(u, self.points) for u in self._blocks(X)])
+        return self._solve(cross.T).T
+
     def draw(self, seed: int) -> GpBelief:
         """Return one function of the posterior, spread by the outside scale; its std is zero."""
         if self.waves is not None:

@@ -303,3 +303,33 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(FileFormatError, match=r"binary\.toml must be a text in UTF-8"):
         read_experiment(tmp_path / "binary.toml")
+
+
+PAIRS = """
+problems = ["branin"]
+starts = 4
+steps = 3
+
+[methods]
+surrogate = ["brvfl:n_hidden=12", "gp"]
+acquisition = "ucb"
+maximizer = ["lbfgs", "mip"]
+"""
+
+
+def test_a_pair_that_cannot_work_is_refused_with_the_way_out() -> None:
+    with pytest.raises(UnsupportedError, match="write skip = true"):
+        plan(PAIRS)
+
+
+def test_pairs_that_cannot_work_may_be_skipped() -> None:
+    made = plan(f"skip = true\n{PAIRS}")
+    assert {one.method for one in made} == {"brvfl:n_hidden=12, lbfgs", "gp, lbfgs"}
+    assert len(made.skipped) == 2
+    assert "'gp, mip' on 'branin'" in made.skipped[1]
+
+
+def test_a_file_of_which_no_pair_works_is_refused() -> None:
+    text = 'skip = true\nproblems = ["branin"]\nstarts = 4\nsteps = 3\n'
+    with pytest.raises(UnsupportedError, match="one pair of a problem and a method"):
+        plan(f'{text}[methods]\nsurrogate = "gp"\nmaximizer = "mip"\n')

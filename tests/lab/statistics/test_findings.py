@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nnbo_mip.drawing.picture import Line
 from nnbo_mip.lab.pictures.doublings import doublings
-from nnbo_mip.lab.pictures.picture import Line
 from nnbo_mip.lab.statistics.findings import DISTANCE, REGRET, Findings
 from nnbo_mip.lab.store.results import Results
 from nnbo_mip.lab.store.step_totals import mean_doublings, sampled_gaps, step_totals

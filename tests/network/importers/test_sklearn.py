@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.neural_network import MLPRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -27,6 +28,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
+import nnbo_mip as nm
 from nnbo_mip import certify
 from nnbo_mip.core.errors import InputError, UnsupportedError
 from nnbo_mip.network.graph.graph import Network
@@ -222,7 +224,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "trees before fit": (
         RandomForestRegressor,
         UnsupportedError,
-        "RandomForestRegressor is not supported; .* fit one of these to it instead",
+        r"RandomForestRegressor is not supported; .* nm.surrogates.create\('random_forest'\)",
     ),
     "trees in a pipeline before fit": (
         lambda: make_pipeline(StandardScaler(), RandomForestRegressor()),
@@ -251,3 +253,31 @@ def test_what_cannot_be_imported_is_refused(name: str) -> None:
     make, kind, sentence = REFUSED[name]
     with pytest.raises(kind, match=sentence):
         from_sklearn(make())
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("in_pipeline", [False, True])
+def test_a_classifier_has_logits(classes: int, in_pipeline: bool) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4)) * [1.0, 10.0, 0.1, 1.0]
+    y = np.digitize(X[:, 0] + X[:, 3], np.linspace(-0.5, 0.5, classes - 1))
+    model = MLPClassifier((8,), max_iter=60, random_state=0)
+    fitted = make_pipeline(StandardScaler(), model) if in_pipeline else model
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fitted.fit(X, y)
+    network = Network.from_sklearn(fitted)
+    logits = network.evaluate(X)
+    assert logits.shape == (120, 1 if classes == 2 else classes)
+    both = np.column_stack([-logits, logits])
+    shares = expit(both) if classes == 2 else softmax(logits, axis=1)
+    np.testing.assert_allclose(shares, fitted.predict_proba(X), atol=1e-12)
+    result = nm.certify(fitted, [(-2.0, 2.0)] * 4, output=0, time_limit=20.0)
+    assert result.value >= network.evaluate(X[(np.abs(X) <= 2.0).all(axis=1)])[:, 0].max()
+
+
+def test_a_logistic_regression_has_logits() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = LogisticRegression().fit(X, X[:, 0] > 0.0)
+    logits = Network.from_sklearn(model).evaluate(X)[:, 0]
+    np.testing.assert_allclose(logits, model.decision_function(X), atol=1e-12)

@@ -36,6 +36,7 @@ from nnbo_mip.network.importers.probe import (
     DOUBLE,
     attempt,
     largest_difference,
+    leave_off,
     not_compared,
     rounding_difference,
     unverified,
@@ -173,7 +174,7 @@ def _carry_out(ops: TensorBuilder, node: Any, values: dict[str, Value], opset: i
     if node.op_type not in OPERATORS or node.domain not in ("", "ai.onnx"):
         raise UnsupportedError(
             f"{where}: {node.op_type} of domain {node.domain or 'ai.onnx'} is not supported; "
-            f"supported are {', '.join(OPERATORS)}."
+            f"{leave_off(node.op_type) or 'supported are ' + ', '.join(OPERATORS)}."
         )
     try:
         attributes = Attributes(node, opset)

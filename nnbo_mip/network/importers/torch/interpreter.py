@@ -17,6 +17,7 @@ from torch import fx, nn
 from torch.nn.utils.parametrize import is_parametrized
 
 from nnbo_mip.core.errors import InputError, UnsupportedError
+from nnbo_mip.network.importers.probe import leave_off
 from nnbo_mip.network.importers.tensors import Tensor, TensorBuilder
 from nnbo_mip.network.importers.torch.arithmetic import ARITHMETIC
 from nnbo_mip.network.importers.torch.images import IMAGES
@@ -87,7 +88,7 @@ class Interpreter:
         module = self._root.get_submodule(str(node.target))
         kind = type(module).__mro__[1] if is_parametrized(module) else type(module)
         if kind not in MODULES:
-            raise UnsupportedError(f"{kind.__name__} is not supported; {SUPPORTED}")
+            raise _unsupported(kind.__name__)
         arguments = [*args, *kwargs.values()]
         if len(arguments) != 1 or not isinstance(arguments[0], Tensor):
             raise UnsupportedError("it must get one tensor that depends on the input")
@@ -98,7 +99,7 @@ class Interpreter:
     def _call_function(self, node: fx.Node, args: Any, kwargs: Any) -> Any:
         name = operation_name(node)
         if name not in FUNCTIONS or (node.op == "call_function" and not _is_known(node.target)):
-            raise UnsupportedError(f"{name or node.target} is not supported; {SUPPORTED}")
+            raise _unsupported(name or str(node.target))
         handler = FUNCTIONS[name]
         if "self" in kwargs:
             kwargs = {"input" if key == "self" else key: v for key, v in kwargs.items()}
@@ -179,6 +180,11 @@ def _constant(value: Any) -> Any:
     if isinstance(value, torch.Tensor) and value.is_floating_point():
         return value.detach().to(device="cpu", dtype=torch.float64, copy=True)
     return value
+
+
+def _unsupported(name: str) -> UnsupportedError:
+    said = leave_off(name)
+    return UnsupportedError(f"{name} is not supported; {said or SUPPORTED}")
 
 
 def _evaluate(node: fx.Node, args: Any, kwargs: Any) -> Any:

@@ -268,7 +268,10 @@ def _of(function: Callable[[Any, torch.Tensor], Any]) -> Callable[[], nn.Module]
 
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "tanh": (lambda: nn.Sequential(nn.Linear(3, 2), nn.Tanh()), r"Tanh at '1'.*supported are"),
-    "softmax": (_of(lambda m, x: m.linear(x).softmax(1)), "method softmax.*supported are"),
+    "softmax": (
+        _of(lambda m, x: m.linear(x).softmax(1)),
+        "method softmax.*leave it off: which class leads",
+    ),
     "a subclass": (lambda: nn.Sequential(Twisted(3, 2)), "tanh is not supported"),
     "a user's function of a known name": (_of(lambda m, x: relu(m.linear(x))), "relu is not supp"),
     "a square": (_of(lambda m, x: m.linear(x) ** 2), "pow is not supported"),

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
-from nnbo_mip.drawing.figures import check_can_draw, new_figure, save
+from nnbo_mip.drawing.figures import Plot, check_can_draw, check_matplotlib, new_figure, save
 from nnbo_mip.drawing.marks import COLORS
-from nnbo_mip.lab.pictures.picture import Axis, Boxes, Dots, Line, Mark, Picture, Strokes, Texts
+from nnbo_mip.drawing.picture import Axis, Boxes, Dots, Line, Mark, Picture, Strokes, Texts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,6 +30,9 @@ SIZE = (6.4, 4.2)
 
 LINE_HEIGHT = 0.38
 
+COLUMN_WIDTH, ROW_HEIGHT = 5.2, 3.6
+"""Inches of a picture among several."""
+
 
 def draw(picture: Picture, path: str | Path) -> None:
     """Draw a picture into a file.
@@ -43,10 +46,43 @@ def draw(picture: Picture, path: str | Path) -> None:
     file = Path(path)
     check_can_draw(file)
     width, height = SIZE
-    if picture.rows:
-        height = 1.4 + LINE_HEIGHT * picture.rows
-    figure = new_figure(width, height)
+    figure = new_figure(width, _height(picture, height))
     axes = figure.subplots()
+    paint(axes, picture)
+    if any(series.in_legend for series in picture.series):
+        figure.legend(loc="outside lower center", ncols=3, fontsize=8, frameon=False)
+    save(figure, file)
+
+
+def drawn_together(rows: Sequence[Sequence[Picture]]) -> Plot:
+    """Return a figure of rows of pictures, each with its legend below.
+
+    Parameters
+    ----------
+    rows : sequence of sequences of Picture
+        The widest row says how many columns there are; a row of one picture fills all.
+    """
+    check_matplotlib()
+    columns = max(len(row) for row in rows)
+    heights = [max(_height(picture, ROW_HEIGHT) for picture in row) for row in rows]
+    figure = new_figure(COLUMN_WIDTH * max(columns, 2), sum(heights))
+    grid = figure.add_gridspec(len(rows), columns, height_ratios=heights)
+    for k, row in enumerate(rows):
+        for j, picture in enumerate(row):
+            place = grid[k, :] if len(row) == 1 else grid[k, j]
+            axes = figure.add_subplot(place)
+            paint(axes, picture)
+            if sum(series.in_legend for series in picture.series) > 1:
+                axes.legend(fontsize=7, frameon=False, loc="best")
+    return Plot(figure)
+
+
+def _height(picture: Picture, usual: float) -> float:
+    return 1.4 + LINE_HEIGHT * picture.rows if picture.rows else usual
+
+
+def paint(axes: Axes, picture: Picture) -> None:
+    """Draw a picture on axes, without its legend."""
     floors = [_floor(picture, name) for name in ("x", "y")]
     for number, series in enumerate(picture.series):
         color = FAINT if series.color is None else COLORS[series.color % len(COLORS)]
@@ -61,11 +97,8 @@ def draw(picture: Picture, path: str | Path) -> None:
     axes.autoscale_view()
     _set(axes, picture.x, "x")
     _set(axes, picture.y, "y")
-    if any(series.in_legend for series in picture.series):
-        figure.legend(loc="outside lower center", ncols=3, fontsize=8, frameon=False)
     axes.set_title(picture.title, fontsize=10)
     axes.spines[["top", "right"]].set_visible(False)
-    save(figure, file)
 
 
 def _line(axes: Axes, mark: Any, color: str, dashes: str, label: str | None, number: int) -> None:
@@ -180,7 +213,10 @@ def _set(axes: Axes, axis: Axis, which: Literal["x", "y"]) -> None:
         axes.set_ylabel(axis.label)
         axes.set_yscale(axis.scale)
     drawn = axes.xaxis if which == "x" else axes.yaxis
-    if axis.ticks:
+    if axis.bare:
+        drawn.set_visible(False)
+        axes.spines["left" if which == "y" else "bottom"].set_visible(False)
+    elif axis.ticks:
         drawn.set_ticks([place for place, _ in axis.ticks], [name for _, name in axis.ticks])
     else:
         drawn.grid(visible=True, color="#EEEEEE")

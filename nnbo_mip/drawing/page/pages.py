@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
-from nnbo_mip.lab.pictures.picture import Picture
-from nnbo_mip.lab.report.html import paragraph, tag
+from nnbo_mip.drawing.page.html import paragraph, tag
+from nnbo_mip.drawing.picture import Picture
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 """Browsers refuse whatever else a page may ask for."""
@@ -45,16 +48,23 @@ class Page:
     Parameters
     ----------
     title : str
+    refresh : int
+        Seconds after which a browser reads the file again; 0 for never.
 
     Attributes
     ----------
     drawn : list of Picture
         All that there is something to be seen of, in order.
+    leading : tuple of str
+        Names of series, the best ones first: where there are many, these are shown at first, and a
+        line on top says which are shown everywhere. Empty where all are equal.
     """
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str, refresh: int = 0) -> None:
         self._title = title
+        self._refresh = refresh
         self.drawn: list[Picture] = []
+        self.leading: tuple[str, ...] = ()
         self._body: list[str] = []
         self._contents: list[tuple[int, str, str]] = []
         self._pictures: list[list[dict[str, Any]]] = []
@@ -83,6 +93,23 @@ class Page:
         if views:
             self._figure(list(views.items()))
 
+    def begin_grid(self) -> None:
+        """Put what is added side by side, as far as there is room, until `end_grid`."""
+        self._body.append('<div class="pair">')
+
+    def end_grid(self) -> None:
+        """End what `begin_grid` began."""
+        self._body.append("</div>")
+
+    @contextmanager
+    def folded(self, summary: str, folds: bool = True) -> Iterator[None]:
+        """Put what is added meanwhile under a line that a reader opens, if it is to be folded."""
+        if folds:
+            self._body.append(f"<details>{tag('summary', escape(summary))}")
+        yield
+        if folds:
+            self._body.append("</details>")
+
     def as_html(self) -> str:
         """Return the file."""
         if self._is_open:
@@ -102,6 +129,7 @@ class Page:
                 f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
                 '<meta name="viewport" content="width=device-width, initial-scale=1">',
                 '<meta name="color-scheme" content="light dark">',
+                *([f'<meta http-equiv="refresh" content="{self._refresh}">'] * bool(self._refresh)),
                 tag("title", escape(self._title)),
                 tag("style", _asset("page.css")),
                 "</head>",
@@ -110,14 +138,21 @@ class Page:
                 tag("nav", tag("h2", "Contents"), tag("ol", contents), id="contents"),
                 tag("noscript", paragraph("Curves need JavaScript; the tables do not.")),
                 tag("main", "\n".join(self._body), id="main"),
-                # "<" would let a label end the script.
-                tag("script", data.replace("<", "\\u003c"), type="application/json", id="data"),
+                _script(data, "data"),
+                _script(json.dumps(self.leading), "leading"),
                 tag("script", _asset("page.js")),
                 "</body>",
                 "</html>",
                 "",
             ]
         )
+
+    def save(self, path: str | Path) -> None:
+        """Write the file at once, so that a reader never sees a part of it."""
+        whole = Path(path)
+        part = whole.with_name(f"{whole.name}.part")
+        part.write_text(self.as_html(), encoding="utf-8")
+        os.replace(part, whole)
 
     def _figure(self, views: list[tuple[str, Picture]]) -> None:
         shown = [(name, picture) for name, picture in views if not picture.is_empty]
@@ -151,5 +186,10 @@ def _share(made: list[dict[str, Any]], pictures: list[Picture]) -> None:
 _THEME = '<button id="theme" type="button">light / dark</button>'
 
 
+def _script(data: str, name: str) -> str:
+    # "<" would let a label end the script.
+    return tag("script", data.replace("<", "\\u003c"), type="application/json", id=name)
+
+
 def _asset(name: str) -> str:
-    return files("nnbo_mip.lab.report").joinpath(name).read_text(encoding="utf-8")
+    return files("nnbo_mip.drawing.page").joinpath(name).read_text(encoding="utf-8")

@@ -1,10 +1,15 @@
-// Draws the pictures of a report. Data are in the element "data": a list of figures, each a list
-// of views; a view has axes and series of marks in the units of the data (pictures/picture.py).
+// Draws the pictures of a page. Data are in the element "data": a list of figures, each a list
+// of views; a view has axes and series of marks in the units of the data (drawing/picture.py).
 (function () {
   "use strict";
   const SVG = "http://www.w3.org/2000/svg";
   const COLORS = 7;
-  const DASHES = ["", "7 4", "2 3", "9 3 2 3"];
+  const DASHES = ["", "7 4", "2 3", "9 3 2 3", "14 4"];
+  const SHAPES = ["", "square", "triangle", "diamond", "cross", "ring"];
+  const MARKS = 6; // on a line, of styles whose colour alone does not tell them apart
+  const LEADING = 8; // methods that are shown at first, where there are many
+  const CROWD = 12; // methods that are many
+  const BANDS = 6; // series that may have bands at once: more are mud
   const MANY = 40; // figures; more are drawn when they come near the screen
   const X_NAMES = ["x", "x0", "x1"];
   const Y_NAMES = ["y", "y0", "y1", "low", "high"];
@@ -151,6 +156,13 @@
       line.style.strokeWidth = "2";
       const dash = dashes(one.color, mark.style);
       if (dash) line.style.strokeDasharray = dash;
+      const name = one.color === null || mark.style === "dashed" ? "" : shapeOf(one.color);
+      if (!name) return;
+      const known = points.filter(([x, y]) => x !== null && y !== null);
+      const every = Math.max(1, Math.floor(known.length / MARKS));
+      known.forEach(([x, y], k) => {
+        if ((k + one.color) % every === 0) plot.layer.append(dot(name, plot.x(x), plot.y(y), 4, one));
+      });
     },
 
     dots(mark, one, plot) {
@@ -199,6 +211,11 @@
     },
   };
 
+  // Returns the mark on the lines of a series; empty for the first ones, which need none.
+  function shapeOf(number) {
+    return SHAPES[Math.floor(number / COLORS) % SHAPES.length];
+  }
+
   // Draws the band of a line; bands lie below all lines.
   function drawBand(mark, one, plot) {
     if (!mark.low || !mark.high) return;
@@ -206,6 +223,7 @@
       const there = part.map(([x, low]) => `${plot.x(x)},${plot.y(low)}`);
       const back = part.map(([x, , high]) => `${plot.x(x)},${plot.y(high)}`).reverse();
       const band = svg("polygon", { points: there.concat(back).join(" ") }, plot.layer);
+      band.setAttribute("class", "band");
       band.style.fill = color(one.color);
       band.style.opacity = "0.15";
     }
@@ -224,6 +242,8 @@
     path.style.stroke = color(one.color);
     path.style.strokeWidth = "3";
     path.style.strokeDasharray = dashes(one.color, line && line.style === "dashed" ? "dashed" : "solid");
+    const name = one.color !== null && line && line.kind === "line" ? shapeOf(one.color) : "";
+    if (name) made.append(dot(name, 11, 6, 4, one));
     return made;
   }
 
@@ -252,6 +272,13 @@
     if (name === "cross") {
       return svg("path", { d: `M${x - r} ${y - r}L${x + r} ${y + r}M${x - r} ${y + r}L${x + r} ${y - r}` });
     }
+    if (name === "square") return svg("rect", { x: x - r, y: y - r, width: 2 * r, height: 2 * r });
+    if (name === "triangle") {
+      return svg("polygon", { points: `${x},${y - 1.3 * r} ${x - 1.2 * r},${y + r} ${x + 1.2 * r},${y + r}` });
+    }
+    if (name === "diamond") {
+      return svg("polygon", { points: `${x},${y - 1.4 * r} ${x + 1.4 * r},${y} ${x},${y + 1.4 * r} ${x - 1.4 * r},${y}` });
+    }
     if (name === "star") {
       const corners = [];
       for (let k = 0; k < 10; k += 1) {
@@ -267,7 +294,9 @@
   // -- one figure -----------------------------------------------------------------------
 
   function Figure(home, views) {
-    const state = { view: 0, hidden: new Set(), kinds: new Map() };
+    const named = views[0].series.filter((one) => one.legend && leading.includes(one.name));
+    const late = named.length > CROWD ? leading.slice(LEADING) : [];
+    const state = { view: 0, hidden: new Set(late), kinds: new Map() };
     const caption = html("figcaption");
     const controls = html("div", "row");
     const area = html("div", "plot");
@@ -294,7 +323,8 @@
     function describe() {
       const { title, note: said, series } = view();
       caption.textContent = title;
-      note.textContent = said;
+      const crowded = visible().filter(hasBand).length > BANDS;
+      note.textContent = crowded ? `${said} They are drawn where ${BANDS} or fewer are shown.` : said;
       controls.replaceChildren();
       if (views.length > 1) {
         views.forEach((one, k) => {
@@ -312,9 +342,14 @@
         controls.append(made);
       }
       legend.replaceChildren();
+      let left = 0;
       for (const one of series) {
         if (!one.legend) continue;
         const on = !state.hidden.has(one.name);
+        if (!on && named.length > CROWD && leading.includes(one.name)) {
+          left += 1;
+          continue; // a wall of buttons tells nobody anything: the line on top has them
+        }
         const made = button("", on, () => {
           if (on) state.hidden.add(one.name);
           else state.hidden.delete(one.name);
@@ -324,6 +359,7 @@
         made.append(sampleOf(one), one.name);
         legend.append(made);
       }
+      if (left) legend.append(html("span", "note", `${left} more: choose on top of the page`));
     }
 
     function draw() {
@@ -357,7 +393,9 @@
       plot = { x: xs.place, y: ys.place, layer, root, left, right, pointer };
       drawAxis(frame, xAxis, xs, false, { left, right, bottom: height - margin.bottom, height });
       drawAxis(frame, yAxis, ys, true, { left, right, top: margin.top, bottom: height - margin.bottom });
-      for (const one of series) for (const mark of one.marks) drawBand(mark, one, plot);
+      if (series.filter(hasBand).length <= BANDS) {
+        for (const one of series) for (const mark of one.marks) drawBand(mark, one, plot);
+      }
       for (const one of series) for (const mark of one.marks) DRAW[mark.kind](mark, one, plot);
       root.addEventListener("pointermove", follow);
       root.addEventListener("pointerdown", follow);
@@ -369,6 +407,7 @@
     }
 
     function drawAxis(frame, axis, scale, isUp, place) {
+      if (axis.bare) return;
       const ticks = axis.ticks.length ? axis.ticks : scale.ticks.map((value) => [value, tickText(value)]);
       const room = Math.floor((place.left - 12) / 6.8);
       for (const [value, text] of ticks) {
@@ -524,10 +563,26 @@
     new ResizeObserver(() => {
       if (plot && Math.abs(area.clientWidth - width) > 1 && area.clientWidth >= 240) draw();
     }).observe(area);
-    return { draw, isDrawn: () => plot !== null };
+    // Shows these of the leading series and no others; pictures of rows keep all of theirs.
+    function showOnly(names) {
+      if (view().rows) return;
+      for (const name of leading) {
+        if (names.has(name)) state.hidden.delete(name);
+        else state.hidden.add(name);
+      }
+      if (plot) draw();
+    }
+
+    return { draw, isDrawn: () => plot !== null, showOnly };
+  }
+
+  function hasBand(one) {
+    return one.marks.some((mark) => mark.low && mark.high);
   }
 
   // -- the page -------------------------------------------------------------------------
+
+  const leading = JSON.parse(document.getElementById("leading").textContent);
 
   const figures = JSON.parse(document.getElementById("data").textContent).map((views, number) => {
     const home = document.getElementById(`picture${number}`);
@@ -553,6 +608,106 @@
       watcher.observe(home);
     }
     window.addEventListener("beforeprint", drawAll);
+  }
+
+  // -- which methods are shown, everywhere -----------------------------------------------
+
+  // Names are lists of what methods are made of: each place in them is a group of buttons.
+  function Filter() {
+    const bar = html("div", "filter");
+    const field = html("input");
+    field.type = "search";
+    field.placeholder = "words of a name";
+    field.setAttribute("aria-label", "show methods whose names have these words");
+    const pressed = new Map();
+    const count = html("span", "note");
+
+    function matching() {
+      const words = field.value.toLowerCase().split(/\s+/).filter((word) => word);
+      return leading.filter((name) => {
+        const parts = name.split(", ");
+        const fits = [...pressed].every(([place, chosen]) =>
+          !chosen.size || (parts.length > 1 && chosen.has(parts[place])));
+        return fits && words.every((word) => name.toLowerCase().includes(word));
+      });
+    }
+
+    function apply(names) {
+      const kept = new Set(names);
+      count.textContent = `${kept.size} of ${leading.length} methods`;
+      for (const { figure } of figures) figure.showOnly(kept);
+      for (const row of document.querySelectorAll("main tbody tr")) {
+        const name = row.cells[0].textContent;
+        row.hidden = leading.includes(name) && !kept.has(name);
+      }
+    }
+
+    bar.append(html("strong", "", "Methods"), field);
+    bar.append(button(`best ${LEADING}`, true, () => apply(leading.slice(0, LEADING))));
+    bar.append(button("all", true, () => {
+      field.value = "";
+      for (const chosen of pressed.values()) chosen.clear();
+      for (const one of bar.querySelectorAll("button.part")) one.setAttribute("aria-pressed", "false");
+      apply(leading);
+    }));
+    bar.append(count);
+    field.addEventListener("input", () => apply(matching()));
+    const lists = leading.map((name) => name.split(", ")).filter((parts) => parts.length > 1);
+    const longest = Math.max(0, ...lists.map((parts) => parts.length));
+    for (let place = 0; place < longest; place += 1) {
+      const parts = [...new Set(lists.map((list) => list[place]).filter((part) => part))];
+      if (parts.length < 2) continue;
+      const row = html("div", "row");
+      pressed.set(place, new Set());
+      for (const part of parts) {
+        const made = button(part, false, () => {
+          const chosen = pressed.get(place);
+          if (chosen.has(part)) chosen.delete(part);
+          else chosen.add(part);
+          made.setAttribute("aria-pressed", String(chosen.has(part)));
+          apply(matching());
+        });
+        made.classList.add("part");
+        row.append(made);
+      }
+      bar.append(row);
+    }
+    const answer = document.querySelector(".answer");
+    if (answer) answer.after(bar);
+    else document.getElementById("main").prepend(bar);
+  }
+
+  if (leading.length > 5) Filter();
+
+  // -- tables that can be sorted ---------------------------------------------------------
+
+  // Returns the number that a cell begins with, or what it says.
+  function worthOf(row, column) {
+    const text = row.cells[column].textContent.trim();
+    const number = parseFloat(text);
+    return Number.isNaN(number) ? text : number;
+  }
+
+  function compared(a, b) {
+    if (typeof a === typeof b) return a < b ? -1 : a > b ? 1 : 0;
+    return typeof a === "number" ? -1 : 1; // numbers first
+  }
+
+  for (const sorted of document.querySelectorAll("table.sortable")) {
+    [...sorted.tHead.rows[0].cells].forEach((head, column) => {
+      const press = html("button", "", head.textContent);
+      press.type = "button";
+      head.replaceChildren(press);
+      press.addEventListener("click", () => {
+        const isUp = head.getAttribute("aria-sort") !== "ascending";
+        for (const other of sorted.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+        head.setAttribute("aria-sort", isUp ? "ascending" : "descending");
+        const body = sorted.tBodies[0];
+        const rows = [...body.rows].map((row) => [worthOf(row, column), row]);
+        rows.sort(([a], [b]) => (isUp ? compared(a, b) : compared(b, a)));
+        body.append(...rows.map(([, row]) => row));
+      });
+    });
   }
 
   const KEY = "nnbo-mip-theme";

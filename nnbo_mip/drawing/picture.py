@@ -34,6 +34,8 @@ class Axis:
         Whether it counts, so that there is nothing between whole numbers.
     ends : tuple of float
         Values that it reaches, whatever is drawn.
+    bare : bool
+        Whether it has neither numbers nor a line.
     """
 
     label: str
@@ -43,6 +45,7 @@ class Axis:
     turned: bool = False
     whole: bool = False
     ends: tuple[float, ...] = ()
+    bare: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,6 +222,7 @@ def _axis(axis: Axis) -> dict[str, Any]:
         "turned": axis.turned,
         "whole": axis.whole,
         "ends": list(axis.ends),
+        "bare": axis.bare,
     }
 
 

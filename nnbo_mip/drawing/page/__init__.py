@@ -1,0 +1,1 @@
+"""Pages of HTML that need no other file: texts, tables, pictures that a reader can work with."""

@@ -1,0 +1,1 @@
+"""What a person sees of a run: pictures and a page, from what was recorded and its model."""
