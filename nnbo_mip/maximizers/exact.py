@@ -263,7 +263,8 @@ def warm_start(target: Target, request: Request, time_limit: float) -> Proposal 
     """
     domain = target.domain
     few = np.count_nonzero(domain.lower < domain.upper) < FEWEST_INPUTS
-    at_once = target.problem.posterior.on_sphere and closes_at_once(target.problem)
+    read = target.problem.posterior
+    at_once = read.is_pairwise or (read.on_sphere and closes_at_once(target.problem))
     if few or at_once or ASCENTS.why_not(target):
         return None
     asked = replace(request, time_limit=SHARE * time_limit, callback=None)

@@ -38,6 +38,7 @@ from nnbo_mip.scores.posteriors.compiled import (
     QuadraticPosterior,
     SmoothPosterior,
 )
+from nnbo_mip.scores.posteriors.pairs import PairwisePosterior
 from nnbo_mip.scores.posteriors.process import ProcessPosterior
 from nnbo_mip.scores.posteriors.spherical import SphericalMembers, SphericalPosterior
 from nnbo_mip.scores.posteriors.tanh import TanhFeatures, TanhMembers
@@ -69,6 +70,7 @@ POSTERIORS: dict[str, type[Any]] = {
     "trees": TreePosterior,
     "spherical": SphericalPosterior,
     "spherical members": SphericalMembers,
+    "pairwise": PairwisePosterior,
 }
 
 REMEDY = "use what nnbo_mip wrote"
