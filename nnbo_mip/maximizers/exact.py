@@ -251,6 +251,14 @@ def prove(
     )
 
 
+def is_settled_at_once(target: Target) -> bool:
+    """Whether a proof is as a rule quicker than a search for points."""
+    if target.why_no_objective:
+        return False
+    read = target.problem.posterior
+    return read.is_pairwise or (read.on_sphere and closes_at_once(target.problem))
+
+
 def warm_start(target: Target, request: Request, time_limit: float) -> Proposal | None:
     """Return the best point that ascents find, None where they are not worth their time.
 
@@ -263,9 +271,7 @@ def warm_start(target: Target, request: Request, time_limit: float) -> Proposal 
     """
     domain = target.domain
     few = np.count_nonzero(domain.lower < domain.upper) < FEWEST_INPUTS
-    read = target.problem.posterior
-    at_once = read.is_pairwise or (read.on_sphere and closes_at_once(target.problem))
-    if few or at_once or ASCENTS.why_not(target):
+    if few or is_settled_at_once(target) or ASCENTS.why_not(target):
         return None
     asked = replace(request, time_limit=SHARE * time_limit, callback=None)
     return ASCENTS.maximize(target, asked)

@@ -69,7 +69,7 @@ class Elimination:
         self.terms, self.domain, self.most = terms, domain, most
         self.plan = Plan.of(terms, domain)
         self._place = {v: i for i, v in enumerate(self.plan.order)}
-        self._labels = {v: max(2, len(own)) for v, own in self.plan.members.items()}
+        self._labels = self.plan.labels
         owner = owners(domain)
         self._meets: dict[tuple[int, int], list[tuple[int, int, float]]] = {}
         for (j, k), weight in zip(terms.pairs.tolist(), terms.products.tolist(), strict=True):
@@ -196,19 +196,24 @@ class Elimination:
 
     def _places(self, v: int, j: int, lower: FloatArray, upper: FloatArray) -> FloatArray:
         """Return x_j (B, L) for the labels of the variable v that it belongs to."""
-        own = self.plan.members[v]
-        if len(own) == 1:
+        if v not in self.plan.levels:
             return np.stack([lower[:, j], upper[:, j]], axis=1)
-        return np.broadcast_to(np.array(own) == j, (len(lower), len(own))).astype(np.float64)
+        chosen = np.zeros((len(lower), self._labels[v]))
+        chosen[:, self.plan.levels[v].index(j)] = 1.0
+        return chosen
 
     def _unary(
         self, v: int, linear: FloatArray, lower: FloatArray, upper: FloatArray
     ) -> FloatArray:
         """Return what a variable adds by itself (B, L)."""
         own = list(self.plan.members[v])
-        if len(own) == 1:
-            return linear[:, own] * np.stack([lower[:, own[0]], upper[:, own[0]]], axis=1)
-        return self._levels(own, linear, lower, upper)
+        if v not in self.plan.levels:
+            return linear[:, own] * np.stack([lower[:, v], upper[:, v]], axis=1)
+        values = self._levels(own, linear, lower, upper)
+        met = np.isin(own, self.plan.levels[v])
+        if met.all():
+            return values
+        return np.column_stack([values[:, met], values[:, ~met].max(axis=1)])
 
     def _levels(
         self, own: list[int], linear: FloatArray, lower: FloatArray, upper: FloatArray
@@ -299,11 +304,14 @@ class Elimination:
                 factor.table[(rows, *(chosen[u] for u in factor.scope[:-1]))] for factor in tables
             )
             chosen[v] = label = np.asarray(scores).argmax(axis=1)
-            own = list(self.plan.members[v])
-            if len(own) == 1:
-                points[:, own[0]] = np.where(label == 0, lower[:, own[0]], upper[:, own[0]])
-            else:
-                points[:, own] = np.arange(len(own)) == label[:, None]
+            if v not in self.plan.levels:
+                points[:, v] = np.where(label == 0, lower[:, v], upper[:, v])
+                continue
+            own, met = list(self.plan.members[v]), self.plan.levels[v]
+            values = self._levels(own, linear, lower, upper)
+            place = np.array([met.index(j) if j in met else len(met) for j in own])
+            values[place != label[:, None]] = -np.inf
+            points[:, own] = np.arange(len(own)) == values.argmax(axis=1)[:, None]
         if self.plan.bent:
             bent = sorted(self.plan.bent)
             rest = np.array(points)

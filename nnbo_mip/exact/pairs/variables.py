@@ -1,6 +1,7 @@
 """What a sum of terms over a domain is made of: variables with few labels, and who meets whom.
 
-A category is one variable, its labels are its levels. A coordinate without a square, on which the
+A category is one variable; its labels are the levels that are multiplied with something, and one
+more for the others, of which only the best matters. A coordinate without a square, on which the
 sum depends linearly, is largest at one of its ends: these are its labels, whatever lies between
 them. A coordinate with a square is *bent*; its best place follows from those of the variables it is
 multiplied with, none of which is bent.
@@ -78,6 +79,10 @@ class Plan:
         Variables that are multiplied with others, by their first coordinates.
     members : mapping of int to tuple of int
         Coordinates of each of them; several are the levels of a category.
+    labels : mapping of int to int
+        How many labels each of them has.
+    levels : mapping of int to tuple of int
+        Of each category among them, the levels that have labels of their own.
     bent : frozenset of int
         Those of one coordinate that has a square.
     alone : (k,) int array
@@ -88,6 +93,8 @@ class Plan:
 
     order: tuple[int, ...]
     members: dict[int, tuple[int, ...]]
+    labels: dict[int, int]
+    levels: dict[int, tuple[int, ...]]
     bent: frozenset[int]
     alone: IntArray
     groups: tuple[tuple[int, ...], ...]
@@ -106,8 +113,13 @@ class Plan:
         free = np.array([j for j in range(domain.dimension) if j not in domain.one_hot_members])
         alone = np.array([j for j in free if j not in near], dtype=np.int64)
         groups = tuple(group for first, group in of_group.items() if first not in near)
-        order = _order(near, {v: max(2, len(own)) for v, own in members.items()}, bent)
-        return Plan(order, members, bent, alone, groups)
+        met = set(terms.pairs.ravel().tolist())
+        levels = {
+            v: tuple(j for j in own if j in met) for v, own in members.items() if len(own) > 1
+        }
+        labels = {v: 2 for v in near}
+        labels |= {v: len(own) + (len(own) < len(members[v])) for v, own in levels.items()}
+        return Plan(_order(near, labels, bent), members, labels, levels, bent, alone, groups)
 
 
 def _order(

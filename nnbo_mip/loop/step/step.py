@@ -27,7 +27,7 @@ from nnbo_mip.loop.step.step_data import Learned, StepInput, StepResult
 from nnbo_mip.loop.step.training_set import TrainingSet, learned, seeded
 from nnbo_mip.maximizers.base.abstract import Proposal, Request
 from nnbo_mip.maximizers.base.target import Target
-from nnbo_mip.maximizers.exact import ASCENTS
+from nnbo_mip.maximizers.exact import ASCENTS, is_settled_at_once
 from nnbo_mip.maximizers.maximize import maximize
 from nnbo_mip.space.embedded.embedded_space import EmbeddedSpace
 from nnbo_mip.surrogates.base.abstract import Belief, Capability
@@ -232,7 +232,7 @@ class Step:
     def _quick(self, c: float, away: float) -> Quick | None:
         """Return a search without a proof, None where it would spare nothing.
 
-        On networks a proof is often the quicker of the two.
+        On networks, and where one bound settles all, a proof is the quicker of the two.
         """
         proves, offered = (
             self._settings.maximizer.abilities.proves,
@@ -241,7 +241,8 @@ class Step:
         if not proves or self._learned.acquisition.proposes or Capability.NETWORK in offered:
             return None
         scorer = self._scorer(self._scaled(c))
-        if ASCENTS.why_not(Target(scorer, self._reach)):
+        target = Target(scorer, self._reach)
+        if ASCENTS.why_not(target) or is_settled_at_once(target):
             return None
         starts = self._learned.sample.best(STARTS)
 
