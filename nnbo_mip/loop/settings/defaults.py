@@ -23,6 +23,9 @@ VERY_MANY_INPUTS = 20
 FAMILY, FAMILY_BEYOND = "gp", "brvfl"
 """Up to `VERY_MANY_INPUTS` coordinates, and beyond."""
 
+DRAWN = ("spherical_linear", "sparse_quadratic")
+"""Families whose draws are maximized exactly at any size."""
+
 Options = Mapping[str, object]
 
 FAMILY_OPTIONS: Mapping[str, Options] = MappingProxyType(
@@ -100,7 +103,7 @@ def acquisition_for(given: object, surrogate: Surrogate) -> object:
         return "ratio"
     if Capability.STD not in surrogate.capabilities:
         return "mean"
-    if surrogate.name == "spherical_linear":  # its draws are maximized exactly at any size
+    if surrogate.name in DRAWN:
         return "ts"
     return "ucb" if surrogate.name == "nomu" else "ei"
 
