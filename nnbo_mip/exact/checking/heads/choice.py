@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nnbo_mip.exact.checking.heads.forest_score import ForestScore
 from nnbo_mip.exact.checking.heads.outputs import OutputBounder
+from nnbo_mip.exact.checking.heads.pairs import pairwise_score
 from nnbo_mip.exact.checking.heads.process_score import process_score
 from nnbo_mip.exact.checking.heads.scores import MemberScore, MomentScore, ScoreBounder
 from nnbo_mip.exact.checking.heads.sphere_score import sphere_score
@@ -27,6 +28,8 @@ def score_bounder(objective: Objective, domain: Domain) -> ScoreBounder | None:
         return forest if known and forest.is_useful else None
     if isinstance(posterior, OnSphere):
         return sphere_score(objective)
+    if posterior.is_pairwise:
+        return pairwise_score(objective)
     box = domain.lower, domain.upper
     if isinstance(head, EmpiricalImprovement) and isinstance(posterior, MembersPosterior):
         outputs = OutputBounder(posterior.network, ("mean", *posterior.names), *box)
