@@ -78,6 +78,7 @@ def _products(X: FloatArray, y: FloatArray, two: BoolArray) -> IntArray:
     """Return the products (p, 2) that are most correlated with the values."""
     d, n = X.shape[1], len(X)
     squares = np.square(X)
+    varies = np.ptp(X, axis=0) > LEAST_SPREAD
     best_pairs, best = np.empty((0, 2), dtype=np.int64), np.empty(0)
     for start in range(0, d, ROWS_AT_ONCE):
         rows = np.arange(start, min(start + ROWS_AT_ONCE, d))
@@ -85,7 +86,7 @@ def _products(X: FloatArray, y: FloatArray, two: BoolArray) -> IntArray:
         spread = squares[:, rows].T @ squares / n - mean**2
         shared = np.abs((X[:, rows] * y[:, None]).T @ X) / n
         possible = (rows[:, None] < np.arange(d)) & (two[rows][:, None] | two)
-        possible &= spread > LEAST_SPREAD**2
+        possible &= (spread > LEAST_SPREAD**2) & varies[rows][:, None] & varies
         j, k = np.nonzero(possible)
         score = shared[j, k] / np.sqrt(spread[j, k])
         best = np.concatenate([best, score])

@@ -38,7 +38,7 @@ def domain_of(kind: str, rng: np.random.Generator) -> Domain:
         else:
             grids.append(part)
             low.append(-1.0)
-    d, high = len(grids), [1.0 if grid is not few else 1.0 for grid in grids]
+    d, high = len(grids), [1.0] * len(grids)
     if kind == "integers":
         high[-1] = 0.75
     rows: dict[str, Any] = {}
