@@ -6,8 +6,8 @@
 
 All ways share the starts of a seed, random points. A run is a line of the file, kept as soon as it
 ends; the same command goes on where it was stopped. What is read is the value without noise at the
-best told point. A way's row has the mean rank over tasks and seeds, the share of runs in which it was
-the best one, the median CPU seconds an ask and the share of steps that ended ``optimal``.
+best told point. A way's row has the mean rank over tasks and seeds, the share of runs in which it
+was the best one, the median CPU seconds an ask and the share of steps that ended ``optimal``.
 """
 
 from __future__ import annotations

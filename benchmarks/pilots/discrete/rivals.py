@@ -27,7 +27,7 @@ class Rival(Protocol):
     def ask(self) -> Any:
         """Return the next point of the user's."""
 
-    def tell(self, x: Any, y: float) -> None:
+    def tell(self, x: Any, y: float) -> object:
         """Take a value."""
 
 
@@ -107,11 +107,9 @@ class Annealing:
 
 
 class Ours:
-    """This package with some options."""
+    """Our optimizer with some options."""
 
-    def __init__(
-        self, space: nm.Space, seed: int, starts: int, options: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, space: nm.Space, seed: int, starts: int, options: Mapping[str, Any]) -> None:
         self.optimizer = nm.BayesianOptimizer(
             space, seed=seed, initial=starts, direction="minimize", **options
         )

@@ -1,10 +1,10 @@
 r"""The largest value of a sum of terms over boxes, by eliminating its variables.
 
-A bucket holds what reads a variable v. Its sum is a table over the labels of v and of the others it
-meets; the largest entry for each label of the others takes its place, until nothing is left. Where a
-table would be too large the bucket is split (mini-buckets): the largest of a sum is at most the sum
-of the largest, so what comes out is a bound, and the maximum itself where no bucket was split. Going
-back, every variable takes its best label given those that were chosen before.
+A bucket holds what reads a variable v. Its sum is a table over the labels of v and of the others
+it meets; the largest entry for each label of the others takes its place, until nothing is left.
+Where a table would be too large the bucket is split (mini-buckets): the largest of a sum is at most
+the sum of the largest, so what comes out is a bound, and the maximum itself where no bucket was
+split. Going back, every variable takes its best label given those that were chosen before.
 
 All boxes of a batch are done at once; labels that a box excludes count as minus infinity.
 
@@ -106,7 +106,7 @@ class Elimination:
                 factors[a, b] = Factor((a, b), self._table(a, b, met, lower, upper))
         made: list[list[Factor]] = []
         number = 0
-        waiting: dict[object, Factor] = dict(factors)
+        waiting: dict[object, Factor] = dict(factors.items())
         for v, parts in self._buckets:
             mine: list[Factor] = []
             for scope, names in parts:
@@ -256,9 +256,9 @@ class Elimination:
             for j, _, weight in self._meets[a, v]:
                 places = weight * self._places(a, j, lower, upper)
                 slope = slope + Factor((a,), places).over(scope)
-        ends = (end[:, v].reshape(-1, *(1 for _ in scope)) for end in (lower, upper))
+        low, high = (end[:, v].reshape(-1, *(1 for _ in scope)) for end in (lower, upper))
         square = float(self.terms.square[v]) / count
-        return best_place(square, slope, *ends, self.domain.grids[v])[1]
+        return best_place(square, slope, low, high, self.domain.grids[v])[1]
 
     def _alone(
         self, linear: FloatArray, lower: FloatArray, upper: FloatArray, points: FloatArray
@@ -278,9 +278,8 @@ class Elimination:
             points[:, own] = place
             total = total + value.sum(axis=1)
         for group in self.plan.groups:
-            own = list(group)
-            levels = self._levels(own, linear, lower, upper)
-            points[:, own] = np.arange(len(own)) == levels.argmax(axis=1)[:, None]
+            levels = self._levels(list(group), linear, lower, upper)
+            points[:, list(group)] = np.arange(len(group)) == levels.argmax(axis=1)[:, None]
             total = total + levels.max(axis=1)
         return total
 
@@ -295,15 +294,20 @@ class Elimination:
         points: FloatArray,
     ) -> None:
         """Place the variables that were eliminated, the last one first."""
-        rows, chosen = np.arange(len(lower)), {}
+        rows = np.arange(len(lower))
+        chosen: dict[int, IntArray] = {}
         order = list(zip(self.plan.order, made, strict=True))
         for v, tables in reversed(order):
             if v in self.plan.bent:
                 continue
-            scores = sum(
-                factor.table[(rows, *(chosen[u] for u in factor.scope[:-1]))] for factor in tables
+            scores = np.sum(
+                [
+                    factor.table[(rows, *(chosen[u] for u in factor.scope[:-1]))]
+                    for factor in tables
+                ],
+                axis=0,
             )
-            chosen[v] = label = np.asarray(scores).argmax(axis=1)
+            chosen[v] = label = scores.argmax(axis=1)
             if v not in self.plan.levels:
                 points[:, v] = np.where(label == 0, lower[:, v], upper[:, v])
                 continue

@@ -8,8 +8,8 @@ which has other weights of single coordinates and another level; its largest val
 bound of it, is found by `elimination`. Multipliers are found by steps of a subgradient (Polyak); a
 bad choice makes the bound worse and not wrong.
 
-What float64 may lose is added: so many roundings, of the sum of the sizes of all terms, as there are
-terms and coordinates.
+What float64 may lose is added: so many roundings, of the sum of the sizes of all terms, as there
+are terms and coordinates.
 
 References
 ----------
@@ -144,7 +144,7 @@ class PairwiseRelaxer:
         """Bound what is left of the sum when rows cost their multipliers."""
         domain = self.domain
         linear = np.broadcast_to(self.terms.linear, lower.shape)
-        level, size = self.terms.level, np.full(len(lower), self._size)
+        level, size = np.full(len(lower), self.terms.level), np.full(len(lower), self._size)
         if len(domain.b):
             linear = linear - multipliers @ domain.A
             level = level + multipliers @ domain.row_limit
@@ -153,5 +153,3 @@ class PairwiseRelaxer:
         bound = value + level + 1.01 * self._roundings * size + UNDERFLOW
         slopes = np.abs(self.elimination.slopes(linear, points))
         return Found(np.asarray(bound), points, slopes, multipliers)
-
-

@@ -1,8 +1,8 @@
 """Branch and bound for sums of terms of one and of two inputs; often the first box is the last.
 
-Without rows, and where no table is too large, elimination finds the maximum of a mean or of a draw at
-once. Else boxes are split where the points that bounds name differ, and admissible points are looked
-for by exchanges.
+Without rows, and where no table is too large, elimination finds the maximum of a mean or of a draw
+at once. Else boxes are split where the points that bounds name differ, and admissible points are
+looked for by exchanges.
 """
 
 from __future__ import annotations

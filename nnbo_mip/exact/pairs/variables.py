@@ -117,7 +117,7 @@ class Plan:
         levels = {
             v: tuple(j for j in own if j in met) for v, own in members.items() if len(own) > 1
         }
-        labels = {v: 2 for v in near}
+        labels = dict.fromkeys(near, 2)
         labels |= {v: len(own) + (len(own) < len(members[v])) for v, own in levels.items()}
         return Plan(_order(near, labels, bent), members, labels, levels, bent, alone, groups)
 

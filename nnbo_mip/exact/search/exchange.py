@@ -25,7 +25,9 @@ MOST_ROUNDS = 200
 Values = Callable[[FloatArray], FloatArray]
 
 
-def climb(domain: Domain, values: Values, start: FloatArray, stop: Callable[[], bool]) -> FloatArray:
+def climb(
+    domain: Domain, values: Values, start: FloatArray, stop: Callable[[], bool]
+) -> FloatArray:
     """Return where the best exchange of all, again and again, leads from an admissible point.
 
     Parameters
@@ -69,7 +71,7 @@ def swaps(domain: Domain, point: FloatArray) -> FloatArray:
     moved = np.repeat(point[None, :], len(one), axis=0)
     rows = np.arange(len(one))
     moved[rows, one], moved[rows, other] = point[other], point[one]
-    more = []
+    more: list[FloatArray] = []
     for i, group in enumerate(domain.one_hot):
         for second in domain.one_hot[:i]:
             a, b = list(group), list(second)

@@ -1,8 +1,8 @@
 """Local search over integers and categories by exchanges, from the best of random points.
 
 One coordinate takes another value, or a category another level; under rows two may swap theirs, so
-that a budget or an assignment is kept. The best exchange is made as long as one improves. Continuous
-coordinates stay where they start.
+that a budget or an assignment is kept. The best exchange is made as long as one improves.
+Continuous coordinates stay where they start.
 
 References
 ----------

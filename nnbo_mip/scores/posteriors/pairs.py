@@ -124,7 +124,6 @@ class PairwisePosterior(CurvedPosterior):
 
     def members(self, X: npt.ArrayLike) -> FloatArray:
         """Return the members' predictions (n, M)."""
-
         return np.concatenate(
             [
                 (psi @ self.average + self.level)[:, None] + self.reach * self._deviations(psi)

@@ -6,9 +6,9 @@ With centered columns c_j and values y in units of their spread,
     w_j = 0 with probability 1 - p,    else w_j ~ N(0, v),    v ~ IG(SHAPE, SLAB (SHAPE - 1))
     p ~ Beta(1, 1) for single terms, and Beta(1, P) for P products, of which one is expected.
 
-p and v are of their own for single terms and for products. One weight after the other is drawn given
-the rest: with precision q = |c_j|^2 / s2 + 1 / v and mean m = c_j . r / (s2 q), r the residual
-without it, the odds that it is not zero are p / (1 - p) exp(q m^2 / 2) / sqrt(v q).
+p and v are of their own for single terms and for products. One weight after the other is drawn
+given the rest: with precision q = |c_j|^2 / s2 + 1 / v and mean m = c_j . r / (s2 q), r the
+residual without it, the odds that it is not zero are p / (1 - p) exp(q m^2 / 2) / sqrt(v q).
 
 References
 ----------
@@ -23,11 +23,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from nnbo_mip.core.arrays import BoolArray, FloatArray
-from nnbo_mip.core.compiled import compiled
+from nnbo_mip.surrogates.pairs.gibbs_kernel import sweep
 from nnbo_mip.surrogates.pairs.terms import Terms
 
 NOISE, SLAB, SHAPE = 0.005, 0.05, 5.0
 """Scale of the prior of s2, mean and shape of that of v, in units of the variance of the values."""
+
+WARM_UP, THINNING = 200, 4
+"""Sweeps before the first state that is kept, and from one to the next."""
 
 LEAST_SHARE = 1e-9
 """p and 1 - p at least, so that the logarithm of their odds is a number."""
@@ -68,8 +71,8 @@ def sampled(terms: Terms, y: FloatArray, keep: int, seed: int) -> Chain:
     shares = np.full(2, 0.5 / max(1, p))
     against = (1.0, max(1.0, float(products.sum())))
     kept, noises = np.empty((keep, p)), np.empty(keep)
+    kind = products.astype(np.int64)
     for step in range(WARM_UP + THINNING * keep):
-        kind = products.astype(np.int64)
         sweep(
             *(terms.columns, norms, weights, residual, noise),
             *(np.log(shares / (1.0 - shares))[kind], slabs[kind]),
@@ -84,48 +87,10 @@ def sampled(terms: Terms, y: FloatArray, keep: int, seed: int) -> Chain:
     return Chain(kept, noises)
 
 
-WARM_UP, THINNING = 200, 4
-"""Sweeps before the first state that is kept, and from one to the next."""
-
-
-def _prior(
-    weights: FloatArray, against: float, rng: np.random.Generator
-) -> tuple[float, float]:
+def _prior(weights: FloatArray, against: float, rng: np.random.Generator) -> tuple[float, float]:
     """Draw the variance of weights that are not zero, and their share."""
     used: BoolArray = weights != 0.0
     count = int(used.sum())
     slab = (SLAB * (SHAPE - 1.0) + 0.5 * float(weights @ weights)) / rng.gamma(SHAPE + 0.5 * count)
     share = rng.beta(1.0 + count, against + len(weights) - count)
     return slab, float(np.clip(share, LEAST_SHARE, 1.0 - LEAST_SHARE))
-
-
-@compiled()
-def sweep(columns, norms, weights, residual, noise, odds, slabs, order, uniform, normal):
-    """Draw every weight once given the others, in place.
-
-    Parameters
-    ----------
-    columns : (p, n) array
-    norms : (p,) array
-        Squared lengths of the columns.
-    weights, residual : (p,) and (n,) arrays
-        The state.
-    noise : float
-    odds, slabs : (p,) arrays
-        Logarithms of the prior odds, and variances, of weights that are not zero.
-    order, uniform, normal : (p,) arrays
-    """
-    for i in range(order.size):
-        j = order[i]
-        column, before = columns[j], weights[j]
-        precision = norms[j] / noise + 1.0 / slabs[j]
-        mean = (np.dot(column, residual) + norms[j] * before) / (noise * precision)
-        log_odds = odds[j] + 0.5 * precision * mean * mean - 0.5 * np.log(slabs[j] * precision)
-        after = 0.0
-        if log_odds > 40.0 or uniform[i] * (1.0 + np.exp(-log_odds)) < 1.0:
-            after = mean + normal[i] / np.sqrt(precision)
-        if after != before:
-            weights[j] = after
-            change = before - after
-            for k in range(residual.size):
-                residual[k] += change * column[k]

@@ -1,8 +1,9 @@
 """Main effects and interactions of two, most of them zero: a model of binaries and categories.
 
-A Bayesian linear model over inputs and their products (`terms`), as in BOCS, with a prior under which
-most weights are exactly zero (`gibbs`) rather than small. A draw then has few interactions, and its
-maximum over binaries, integers and categories is found by elimination (`exact.pairs`), with a proof.
+A Bayesian linear model over inputs and their products (`terms`), as in BOCS, with a prior under
+which most weights are exactly zero (`gibbs`) rather than small. A draw then has few interactions,
+and its maximum over binaries, integers and categories is found by elimination (`exact.pairs`), with
+a proof.
 
 References
 ----------

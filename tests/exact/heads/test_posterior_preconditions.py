@@ -323,7 +323,8 @@ def refused(kind):
         ],
         "spherical members": [{"weights": np.zeros((0, 4))}, {"center": np.zeros(3)}],
         "pairwise": [
-            {"reach": -1.0}, {"dimension": 1.5}, {"levels": np.zeros(0)}, {"terms": np.zeros((1, 2))},
+            {"reach": -1.0}, {"dimension": 1.5}, {"levels": np.zeros(0)},
+            {"terms": np.zeros((1, 2))},
         ],
         "trees": [{"reach": -1.0}, {"reach": nan}, {"variance": "none"}, {"dimension": 1.5}],
     }[kind]  # fmt: skip

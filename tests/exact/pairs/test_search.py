@@ -147,7 +147,8 @@ def test_terms_that_nearly_cancel_are_bounded_in_rational_arithmetic() -> None:
 
 def test_a_score_with_a_std_is_refused_in_a_sentence() -> None:
     posterior, domain = binaries(4, 0, 3)
-    reason = Ways(HeadProblem(Objective(posterior, ExpectedImprovement(0.0)), domain)).why_not("bab")
+    problem = HeadProblem(Objective(posterior, ExpectedImprovement(0.0)), domain)
+    reason = Ways(problem).why_not("bab")
     assert "std" in reason
     assert reason.endswith(".")
 

@@ -1,10 +1,11 @@
 r"""The largest value of a sum of terms over boxes, written for checking.
 
-Inputs are taken in one after the other, and let go once all their products are counted: a table over
-the inputs that are held has the best that those that were let go can add. Where it grows too large an
-input is let go early, and each of its products that are left is replaced by its largest value for
-each label of the other one. A coordinate with a square is counted, in closed form, with the inputs
-that it is multiplied with; where these are too many, its products are counted as if they were free.
+Inputs are taken in one after the other, and let go once all their products are counted: a table
+over the inputs that are held has the best that those that were let go can add. Where it grows too
+large an input is let go early, and each of its products that are left is replaced by its largest
+value for each label of the other one. A coordinate with a square is counted, in closed form, with
+the inputs that it is multiplied with; where these are too many, its products are counted as if
+they were free.
 
 `exact.pairs` sums buckets instead, splits those, and merges them in another order.
 """
@@ -15,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.scores.posteriors.pairs import PairwisePosterior
@@ -43,9 +45,7 @@ class Held:
 
     names: list[int]
     table: FloatArray
-    gone: list[tuple[int, list[int], np.ndarray[tuple[int, ...], np.dtype[np.intp]]]] = field(
-        default_factory=list
-    )
+    gone: list[tuple[int, list[int], npt.NDArray[np.intp]]] = field(default_factory=list)
 
     def add(self, names: tuple[int, ...], values: FloatArray) -> None:
         """Add values (B, ...) of some of the inputs that are held."""
@@ -130,20 +130,23 @@ class PairwiseSum:
         order: list[int] = []
         held: set[int] = set()
         while left:
-
-            def cost(a: int) -> tuple[int, int, int]:
-                then = held | {a}
-                waiting = left - {a}
-                kept = sum(1 for b in then if near[b] & waiting)
-                return kept, -len(near[a] & held), a
-
             # Beside what is held, as others would only wait.
             close = {b for a in held for b in near[a]} & left
-            chosen = min(close or left, key=cost)
+            costs = {a: self._cost(a, held, left, near) for a in close or left}
+            chosen = min(costs.values())[-1]
             left.discard(chosen)
             order.append(chosen)
             held = {a for a in held | {chosen} if near[a] & left}
         return order
+
+    @staticmethod
+    def _cost(
+        a: int, held: set[int], left: set[int], near: dict[int, set[int]]
+    ) -> tuple[int, int, int]:
+        """Return how many inputs are held after another one, and what tells ties apart."""
+        waiting = left - {a}
+        kept = sum(1 for b in held | {a} if near[b] & waiting)
+        return kept, -len(near[a] & held), a
 
     # -- over boxes ---------------------------------------------------------------------
 
@@ -246,7 +249,7 @@ class PairwiseSum:
             * self._at(b, k, lower, upper)[:, None, :]
             for j, k, weight in terms
         ]
-        return np.sum(parts, axis=0)
+        return np.asarray(np.sum(parts, axis=0))
 
     # -- coordinates with squares -------------------------------------------------------
 
@@ -319,7 +322,8 @@ class PairwiseSum:
         upper: FloatArray,
         points: FloatArray,
     ) -> None:
-        rows, labels = np.arange(len(points)), {}
+        rows = np.arange(len(points))
+        labels: dict[int, npt.NDArray[np.intp]] = {}
         for a, names, best in reversed(held.gone):
             labels[a] = label = best[(rows, *(labels[b] for b in names))]
             if a not in self.groups:
@@ -356,8 +360,8 @@ def _best(
             tried.append(top)
         else:
             first = np.clip(grid.index_below(top), 0, grid.count - 1)
-            for index in (first, np.minimum(first + 1, grid.count - 1)):
-                tried.append(np.clip(grid.value(index), low, high))
+            sides = (first, np.minimum(first + 1, grid.count - 1))
+            tried += [np.clip(grid.value(index), low, high) for index in sides]
     places = np.stack(tried)
     values = (square * places + slope) * places
     chosen = values.argmax(axis=0)[None]
