@@ -7,6 +7,8 @@ looked for by exchanges.
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
@@ -25,6 +27,9 @@ NUMBERS_PER_BATCH = 1 << 21
 LARGEST_BATCH = 64
 SAMPLES, STARTS = 64, 4
 """Random points before a search, and how many of the best climb."""
+
+MOST_SAMPLED = 200
+"""Coordinates up to which random points are worth their time: under rows they take seconds."""
 
 LEAST_WEIGHT = 1e-6
 """Of a coordinate on which the points of a bound agree, when boxes are split."""
@@ -56,11 +61,15 @@ class PairwiseSearch(SphereSearch):
 
     def _climb(self) -> None:
         domain, monitor, values = self.problem.domain, self.monitor, self.problem.values
-        rng = np.random.default_rng(self.options.seed)
-        try:
-            points = sample(domain, SAMPLES, rng, monitor.should_stop)
-        except InputError:  # no admissible point was found
-            points = np.empty((0, domain.dimension))
+        if monitor.best_x is None:
+            near = domain.repair(0.5 * domain.lower + 0.5 * domain.upper)
+            if near is not None:
+                monitor.offer(near[None, :])
+        points = np.empty((0, domain.dimension))
+        if domain.dimension <= MOST_SAMPLED:
+            rng = np.random.default_rng(self.options.seed)
+            with contextlib.suppress(InputError):  # no admissible point was found
+                points = sample(domain, SAMPLES, rng, monitor.should_stop)
         known = [] if monitor.best_x is None else [monitor.best_x[None, :]]
         points = np.vstack([*known, points])
         if len(points):

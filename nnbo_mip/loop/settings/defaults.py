@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from nnbo_mip.core.errors import InputError
+from nnbo_mip.loop.settings import discrete as of_discrete
 from nnbo_mip.maximizers.base.catalogue import registry as maximizers
 from nnbo_mip.surrogates.base.abstract import Capability, Surrogate
 from nnbo_mip.surrogates.base.families import registry
@@ -66,7 +67,7 @@ REGION = "trust:failures=5"
 """For families whose runs ended lower with it; see `is_searched_whole`."""
 
 
-def surrogate_for(given: object, dimension: int) -> object:
+def surrogate_for(given: object, dimension: int, discrete: bool = False) -> object:
     """Return a surrogate, with what a name leaves open.
 
     Parameters
@@ -75,7 +76,11 @@ def surrogate_for(given: object, dimension: int) -> object:
         None is the default family of so many coordinates; an object is returned as it is.
     dimension : int
         Coordinates of the model; a category counts as one, however many levels it has.
+    discrete : bool
+        Whether most of them are binaries, integers and categories.
     """
+    if given is None and discrete:
+        given = of_discrete.family_for(dimension)
     if given is None:
         given = FAMILY if dimension <= VERY_MANY_INPUTS else FAMILY_BEYOND
     if not isinstance(given, str | Mapping):
@@ -135,7 +140,9 @@ def is_searched_whole(surrogate: Surrogate, dimension: int) -> bool:
     return dimension <= (VERY_MANY_INPUTS if surrogate.name == "gp" else SOME_INPUTS)
 
 
-def region_for(given: object, surrogate: Surrogate, dimension: int) -> object:
+def region_for(
+    given: object, surrogate: Surrogate, dimension: int, discrete: bool = False
+) -> object:
     """Return a region, by the family and the number of coordinates where it is left open.
 
     Parameters
@@ -143,9 +150,13 @@ def region_for(given: object, surrogate: Surrogate, dimension: int) -> object:
     given : None, str, mapping or Region
     surrogate : Surrogate
     dimension : int
+    discrete : bool
+        As in `surrogate_for`.
     """
     if given != AUTO:
         return given
+    if discrete and surrogate.name in DRAWN:
+        return of_discrete.region_for(dimension)
     return None if is_searched_whole(surrogate, dimension) else REGION
 
 

@@ -44,6 +44,7 @@ from nnbo_mip.loop.settings.defaults import (
     surrogate_for,
     warp_for,
 )
+from nnbo_mip.loop.settings.discrete import is_discrete
 from nnbo_mip.loop.stopping.catalogue import stop_of
 from nnbo_mip.loop.stopping.rule import NO_STOP, NoStop, StopRule
 from nnbo_mip.loop.warps.warping import Warp, warp_of
@@ -176,8 +177,9 @@ class Settings(Rebuilt):
         made_space = as_space(space)
         made_seed = secrets.randbits(31) if seed is None else as_seed(seed)
         embedded = embedded_space(made_space, embedding, made_seed)
-        dimension = (embedded or made_space).model().n_parameters
-        made_surrogate = surrogates.create(surrogate_for(surrogate, dimension))
+        model = (embedded or made_space).model()
+        dimension, discrete = model.n_parameters, is_discrete(model)
+        made_surrogate = surrogates.create(surrogate_for(surrogate, dimension, discrete))
         given = {
             "surrogate": made_surrogate,
             "acquisition": acquisition_for(acquisition, made_surrogate),
@@ -187,7 +189,7 @@ class Settings(Rebuilt):
             "escape": escape,
             "restart": restart,
             "batch": batch,
-            "region": region_for(region, made_surrogate, dimension),
+            "region": region_for(region, made_surrogate, dimension, discrete),
             "embedding": embedding,
             "warp": warp_for(warp, made_surrogate, dimension),
             "stop": stop,
