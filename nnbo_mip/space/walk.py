@@ -54,7 +54,7 @@ LEAST_STEPS = 10
 ROW_TOLERANCE = 1e-9
 """What an equality may be off by, relative to 1 + |b|, before a move is refused."""
 
-MOST_LINES = 20_000
+MOST_LINES = 5_000
 """Directions of two grids each that keep a row."""
 
 MAX_RATIO = 1_000_000

@@ -189,6 +189,8 @@ class Suggestion(HasResult):
         if not self.is_initial:
             bound = text_above(self.bound, 6) if math.isfinite(self.bound) else "none"
             lines.append(f"  {self.head} {self.value:.6g}, bound {bound}, gap {self.gap:.3g}")
+            if self.head == "ts" and math.isfinite(self.bound):
+                lines.append("  proven of one function that was drawn from the model")
             if self.z is not None:
                 lines.append(f"  proven of an embedding of {len(self.z)} coordinates")
             if self.region is not None:

@@ -48,3 +48,4 @@ def test_a_run_of_the_default_is_proven_in_the_coordinates_that_move() -> None:
     assert all(step.status == "optimal" for step in steps)
     assert all(step.region is not None and step.region.moving <= 10 for step in steps)
     assert "within a region" in str(steps[-1])
+    assert "one function that was drawn" in str(steps[-1])

@@ -131,3 +131,41 @@ def test_a_run_over_everything_certifies_every_step() -> None:
     steps = [step for step in run.steps if step.status != "initial"]
     assert len(steps) == 12
     assert all(step.status == "optimal" for step in steps)
+
+
+def never(_: Any) -> float:
+    raise AssertionError("nothing may be evaluated")
+
+
+def test_a_knapsack_that_nothing_fits_is_refused_before_anything_runs() -> None:
+    row = nm.LinearConstraint({f"x{i}": 1.0 for i in range(30)}, ">=", 31.0)
+    space = nm.Space([nm.Integer(f"x{i}", 0, 1) for i in range(30)], constraints=[row])
+    with pytest.raises(InputError, match="admissible"):
+        nm.optimize(never, space, 30, surrogate="sparse_quadratic")
+
+
+def test_a_category_of_two_hundred_levels_is_one_variable_of_few_labels() -> None:
+    space = nm.Space(
+        [nm.Categorical("c", list(range(200))), *(nm.Integer(f"x{i}", 0, 1) for i in range(20))]
+    )
+
+    def cost(x: Any) -> float:
+        return float((x["c"] - 50) ** 2 / 1000 + sum(x[f"x{i}"] for i in range(20)))
+
+    run = nm.optimize(cost, space, 14, surrogate="sparse_quadratic", initial=10, seed=0)
+    assert all(step.status == "optimal" for step in run.steps[10:])
+
+
+def test_a_thousand_binaries_under_an_equation_are_bounded_in_seconds() -> None:
+    names = [f"x{i}" for i in range(1000)]
+    row = nm.LinearConstraint(dict.fromkeys(names, 1.0), "==", 100.0)
+    domain = nm.Space([nm.Integer(name, 0, 1) for name in names], constraints=[row]).model()
+    rng = np.random.default_rng(0)
+    X = np.stack([np.where(rng.permutation(1000) < 100, 1.0, -1.0) for _ in range(12)])
+    belief = SparseQuadratic().fit(X, X[:, :50].sum(axis=1))
+    began = time.process_time()
+    proposal = nm.maximize(belief, "ts", domain, time_limit=5.0)
+    assert time.process_time() - began < 20.0
+    assert proposal.status in ("optimal", "feasible")
+    assert np.isfinite(proposal.bound)
+    assert domain.admissible(proposal.x[None, :])[0]
