@@ -2,7 +2,7 @@
 
 References
 ----------
-Kirkpatrick, Gelatt and Vecchi (1983), simulated annealing [Kirkpatrick1983].
+Kirkpatrick et al. (1983), simulated annealing [Kirkpatrick1983].
 """
 
 from __future__ import annotations

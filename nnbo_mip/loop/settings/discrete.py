@@ -1,7 +1,7 @@
 """What a run takes over many binaries, integers and categories where the user leaves it open.
 
-Chosen by pilots (``python -m benchmarks.pilots.discrete``); ``docs/dev/default_measurements.md`` has
-the figures.
+Chosen by pilots (``python -m benchmarks.pilots.discrete``); ``docs/dev/default_measurements.md``
+has the figures.
 """
 
 from __future__ import annotations
