@@ -32,6 +32,7 @@ FAMILIES = (
     "random_forest:n_trees=5",
     "spherical_linear",
     "spherical_linear:most_steps=0,noise=1e-6",
+    "sparse_quadratic",
     "neural_linear",
     "ervfl:n_members=3,n_hidden=20",
     "elm:n_hidden=20",

@@ -48,4 +48,4 @@ class ThompsonSample(Acquisition):
 
     def head(self, belief: Belief, context: Context) -> Head:
         """Return the mean of the draw."""
-        return LinearHead(constant=-(self.incumbent or 0.0))
+        return LinearHead(constant=-(self.incumbent or 0.0), called=self.name)

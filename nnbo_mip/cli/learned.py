@@ -19,6 +19,7 @@ from nnbo_mip.core.registry import Registry, split_at_commas
 from nnbo_mip.core.terms import Direction
 from nnbo_mip.loop.designs.spread import Sobol
 from nnbo_mip.loop.settings.defaults import acquisition_for, surrogate_for
+from nnbo_mip.loop.settings.discrete import is_discrete
 from nnbo_mip.loop.settings.settings import as_space
 from nnbo_mip.loop.step.training_set import seeded, value_of_failures
 from nnbo_mip.loop.tables.tables import read_table
@@ -149,7 +150,8 @@ def _turned(y: FloatArray, direction: Direction) -> FloatArray:
 
 def surrogate_of(spec: str | None, space: Space, seed: int) -> Surrogate:
     """Return the surrogate that a run would take; its seed is this one, unless it names one."""
-    made = surrogates.create(surrogate_for(spec, space.model().n_parameters))
+    model = space.model()
+    made = surrogates.create(surrogate_for(spec, model.n_parameters, is_discrete(model)))
     return _seeded(made, surrogates, spec, seed)
 
 

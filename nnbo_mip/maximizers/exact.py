@@ -263,9 +263,12 @@ def prove(
     )
 
 
-def closes_whole(target: Target) -> bool:
-    """Whether the first bound closes in any number of inputs: a mean or a draw on the sphere."""
-    return target.problem.posterior.on_sphere and closes_at_once(target.problem)
+def is_settled_at_once(target: Target) -> bool:
+    """Whether a proof is as a rule quicker than a search for points."""
+    if target.why_no_objective:
+        return False
+    read = target.problem.posterior
+    return read.is_pairwise or (read.on_sphere and closes_at_once(target.problem))
 
 
 def warm_start(target: Target, request: Request, time_limit: float) -> Proposal | None:
@@ -280,7 +283,7 @@ def warm_start(target: Target, request: Request, time_limit: float) -> Proposal 
     """
     domain = target.domain
     few = np.count_nonzero(domain.lower < domain.upper) < FEWEST_INPUTS
-    if few or closes_whole(target) or ASCENTS.why_not(target):
+    if few or is_settled_at_once(target) or ASCENTS.why_not(target):
         return None
     asked = replace(request, time_limit=SHARE * time_limit, callback=None)
     return ASCENTS.maximize(target, asked)

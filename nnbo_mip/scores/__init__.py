@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from nnbo_mip.scores.posteriors.compiled import Posterior as Posterior
     from nnbo_mip.scores.posteriors.compiled import QuadraticPosterior as QuadraticPosterior
     from nnbo_mip.scores.posteriors.compiled import SmoothPosterior as SmoothPosterior
+    from nnbo_mip.scores.posteriors.pairs import PairwisePosterior as PairwisePosterior
     from nnbo_mip.scores.posteriors.process import ProcessPosterior as ProcessPosterior
     from nnbo_mip.scores.posteriors.spherical import SphericalMembers as SphericalMembers
     from nnbo_mip.scores.posteriors.spherical import SphericalPosterior as SphericalPosterior
@@ -59,6 +60,7 @@ _HOMES = {
     "ProbabilityOfImprovement": "functions.probability",
     "NoisyImprovement": "functions.sampled_incumbents",
     "Objective": "objective",
+    "PairwisePosterior": "posteriors.pairs",
     "ProcessPosterior": "posteriors.process",
     "MembersPosterior": "posteriors.compiled",
     "PlainPosterior": "posteriors.compiled",

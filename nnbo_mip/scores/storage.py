@@ -40,6 +40,7 @@ from nnbo_mip.scores.posteriors.compiled import (
     SmoothPosterior,
 )
 from nnbo_mip.scores.posteriors.joint import JointPosterior
+from nnbo_mip.scores.posteriors.pairs import PairwisePosterior
 from nnbo_mip.scores.posteriors.process import ProcessPosterior
 from nnbo_mip.scores.posteriors.spherical import SphericalMembers, SphericalPosterior
 from nnbo_mip.scores.posteriors.tanh import TanhFeatures, TanhMembers
@@ -73,6 +74,7 @@ POSTERIORS: dict[str, type[Any]] = {
     "spherical": SphericalPosterior,
     "spherical members": SphericalMembers,
     "joint": JointPosterior,
+    "pairwise": PairwisePosterior,
 }
 
 REMEDY = "use what nnbo_mip wrote"

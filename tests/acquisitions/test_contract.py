@@ -40,9 +40,6 @@ class TestUcbFollowingTheory(Named):
 class TestThompsonSample(Named):
     spec = "ts:seed=4"
 
-    def shown_as(self) -> str:
-        return "mean"  # that of a draw
-
 
 class TestEi(Named):
     spec = "ei"

@@ -50,6 +50,10 @@ class TestDirectAsItWas(Named):
     spec = "direct:variant=original,log=True,evaluations=400"
 
 
+class TestExchange(Named):
+    spec = "exchange:raw_samples=64"
+
+
 class TestLbfgs(Named):
     spec = "lbfgs:raw_samples=64,starts=4"
 

@@ -29,6 +29,8 @@ from nnbo_mip.exact.heads.relaxers.members import CountRelaxer, ImprovementRelax
 from nnbo_mip.exact.heads.relaxers.moments import MomentRelaxer
 from nnbo_mip.exact.heads.relaxers.posterior import PosteriorPart
 from nnbo_mip.exact.heads.relaxers.spreads import SpreadRelaxer, no_spread, spread_relaxer
+from nnbo_mip.exact.pairs.search import PairwiseSearch
+from nnbo_mip.exact.pairs.search import why_not as why_not_of_pairs
 from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.primal import climb
@@ -141,7 +143,8 @@ def _rows_of(
 class Boxed:
     """What bounds a problem over boxes: made when it is first asked for, and then kept.
 
-    Trees and spheres have boxes of their own (`exact.trees`, `exact.spherical`), and no relaxer.
+    Trees, spheres and sums of terms have boxes of their own (`exact.trees`, `exact.spherical`,
+    `exact.pairs`), and no relaxer.
 
     Parameters
     ----------
@@ -160,6 +163,8 @@ class Boxed:
             return ""
         if self.problem.posterior.on_sphere:
             return why_not_on_sphere(self.problem)
+        if self.problem.posterior.is_pairwise:
+            return why_not_of_pairs(self.problem)
         return self._found if isinstance(self._found, str) else ""
 
     @property
@@ -263,6 +268,8 @@ def search_of(boxed: Boxed, options: BoxOptions, monitor: Monitor) -> Search:
         return TreeSearch(boxed.problem, options, monitor)
     if boxed.problem.posterior.on_sphere:
         return SphereSearch(boxed.problem, options, monitor)
+    if boxed.problem.posterior.is_pairwise:
+        return PairwiseSearch(boxed.problem, options, monitor)
     return HeadBoxSearch(boxed, options, monitor)
 
 
@@ -275,7 +282,8 @@ def solve(problem: HeadProblem, options: BoxOptions, monitor: Monitor) -> Search
 def bound_of_domain(boxed: Boxed, monitor: Monitor) -> float:
     """Return the bound of one relaxation over the whole box; ``inf`` where there is none."""
     problem = boxed.problem
-    if problem.posterior.forest is not None or problem.posterior.on_sphere:
+    read = problem.posterior
+    if read.forest is not None or read.on_sphere or read.is_pairwise:
         search = search_of(boxed, BoxOptions(), monitor)
         assert not isinstance(search, HeadBoxSearch)
         return search.bound_once() if search.is_useful else math.inf

@@ -8,6 +8,8 @@ bound is rigorous.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from nnbo_mip.core.arrays import FloatArray
@@ -19,10 +21,9 @@ from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.exact.search.primal import climb
 from nnbo_mip.exact.search.result import Proof, SearchResult
+from nnbo_mip.exact.spherical.ratios import Found
 from nnbo_mip.exact.spherical.relaxers import is_bounded, sphere_relaxer
 from nnbo_mip.space.domain import Domain
-
-ENGINE = "sphere"
 
 FLOATS_PER_BATCH = 1 << 18
 LARGEST_BATCH = 512
@@ -63,23 +64,40 @@ class SphereSearch:
         Whether anything can be proven, sizes being far from overflow.
     """
 
+    engine: ClassVar[str] = "sphere"
+
     def __init__(self, problem: HeadProblem, options: BoxOptions, monitor: Monitor) -> None:
         self.problem, self.options, self.monitor = problem, options, monitor
-        relaxer = sphere_relaxer(problem)
-        if relaxer is None:
-            raise UnsupportedError(f"the problem must have bounds; {why_not(problem)}")
-        self.relaxer, self.is_useful = relaxer, relaxer.is_useful
         domain = problem.domain
+        self._prepare(problem)
+        self.is_useful = self.relaxer.is_useful
         self.splitter = Splitter(domain)
         self.exclusions = ExclusionSplitter(domain) if len(domain.exclusions) else None
         lower, upper, feasible = domain.tighten(domain.lower[None, :], domain.upper[None, :])
         lower, upper = lower[feasible].T, upper[feasible].T
         self.frontier = Frontier(lower, upper, np.full(lower.shape[1], np.inf))
-        self.batch = int(np.clip(FLOATS_PER_BATCH // (domain.dimension + 2), 1, LARGEST_BATCH))
         self.max_open = min(options.max_open, LARGEST_FRONTIER_BYTES // (16 * len(lower) + 8))
         self.boxes = 0
         self.settled = -np.inf
         self._next_repair = 0.0
+
+    def _prepare(self, problem: HeadProblem) -> None:
+        """Make what bounds boxes, and say how many of them at once."""
+        relaxer = sphere_relaxer(problem)
+        if relaxer is None:
+            raise UnsupportedError(f"the problem must have bounds; {why_not(problem)}")
+        self.relaxer = relaxer
+        d = problem.domain.dimension
+        self.batch = int(np.clip(FLOATS_PER_BATCH // (d + 2), 1, LARGEST_BATCH))
+
+    def _weights(self, found: Found, lower: FloatArray, upper: FloatArray) -> FloatArray:
+        """Return how much (d, B) the width of a coordinate adds to the bound."""
+        return np.repeat(self.relaxer.ratios.rate[:, None], len(lower), axis=1)
+
+    def _climb(self) -> None:
+        """Offer good admissible points."""
+        if self.monitor.best_x is None:
+            climb(self.problem, self.monitor, self.options.seed)
 
     @property
     def bound(self) -> float:
@@ -89,8 +107,8 @@ class SphereSearch:
     def advance(self, count: int) -> SearchResult:
         """Bound up to `count` more boxes; the counters of the answer are those of this call."""
         monitor, frontier = self.monitor, self.frontier
-        if len(frontier) and monitor.best_x is None and not self.relaxer.is_exact:
-            climb(self.problem, monitor, self.options.seed)
+        if len(frontier) and not self.boxes and not self.relaxer.is_exact:
+            self._climb()
         before, stopped = self.boxes, False
         while len(frontier):
             self._settle(frontier.discard(monitor.cutoff))
@@ -104,10 +122,10 @@ class SphereSearch:
             popped = frontier.pop(min(self.batch, left), depth_first=len(frontier) > self.max_open)
             frontier.push(*self._expand(*popped[:3]))
             if monitor.wants_report():
-                monitor.report(ENGINE, self.bound, boxes=self.boxes, open=len(frontier))
+                monitor.report(self.engine, self.bound, boxes=self.boxes, open=len(frontier))
         counters = {"boxes": self.boxes - before}
         return monitor.result(
-            Proof(ENGINE), self.bound, "rigorous", counters=counters, stopped=stopped
+            Proof(self.engine), self.bound, "rigorous", counters=counters, stopped=stopped
         )
 
     def bound_once(self) -> float:
@@ -130,20 +148,21 @@ class SphereSearch:
         monitor, domain = self.monitor, self.problem.domain
         self.boxes += lower.shape[1]
         found = self.relaxer.bound(lower.T, upper.T, monitor.cutoff)
+        weights = self._weights(found, lower.T, upper.T)
         bound = np.minimum(np.where(np.isnan(found.bound), np.inf, found.bound), inherited)
         points, slopes = found.points.T, found.slopes.T
         self._offer(points, lower, upper, slopes, bound)
         kept = bound > monitor.cutoff
         self._settle(float(bound[~kept].max(initial=-np.inf)))
         lower, upper, bound = lower[:, kept], upper[:, kept], bound[kept]
-        points, slopes = points[:, kept], slopes[:, kept]
+        points, slopes, weights = points[:, kept], slopes[:, kept], weights[:, kept]
         pieces = lower[:, :0], upper[:, :0], bound[:0]
         if self.exclusions is not None and len(bound):
             beside = self.exclusions.split(lower, upper, slopes, points, True)
             pieces = beside.lower, beside.upper, bound[beside.parent]
             rest = ~beside.replaced
             lower, upper, bound = lower[:, rest], upper[:, rest], bound[rest]
-        weights = np.repeat(self.relaxer.ratios.rate[:, None], lower.shape[1], axis=1)
+            weights = weights[:, rest]
         split = self.splitter.split(lower, upper, weights)
         atoms = split.unsplittable
         if atoms.any():

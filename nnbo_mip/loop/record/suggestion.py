@@ -238,4 +238,6 @@ class Suggestion(HasResult):
                 about += f", in {self.region.moving} of {self.region.coordinates} coordinates"
             if self.z is not None:
                 about += f", in an embedding of {len(self.z)}"
+        if self.head == "ts":
+            about += ", of one function that was drawn from the model"
         return f"proven: at most {text_above(self.bound, 6)} {about}, gap {self.gap:.3g}"

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from nnbo_mip.core.errors import InputError
+from nnbo_mip.loop.settings import discrete as of_discrete
 from nnbo_mip.maximizers.base.catalogue import registry as maximizers
-from nnbo_mip.space.domain import Domain
 from nnbo_mip.surrogates.base.abstract import Capability, Surrogate
 from nnbo_mip.surrogates.base.families import registry
 
@@ -21,12 +21,14 @@ FEW_INPUTS, SOME_INPUTS, MANY_INPUTS = 4, 6, 8
 VERY_MANY_INPUTS = 20
 """Up to which the default is a Gaussian process whose proofs are about the whole space."""
 
-FAMILY, FAMILY_BEYOND, FAMILY_OF_CHOICES = "gp", "portfolio", "brvfl"
-"""Up to `VERY_MANY_INPUTS` coordinates, beyond, and beyond where most are no numbers but choices:
-categories, and numbers of two values."""
+FAMILY, FAMILY_BEYOND = "gp", "portfolio"
+"""Up to `VERY_MANY_INPUTS` coordinates, and beyond; `discrete` has that of choices."""
 
 SLICED = ("gp", "portfolio")
 """Families that beyond `VERY_MANY_INPUTS` coordinates are searched whole and proven in slices."""
+
+DRAWN = ("spherical_linear", "sparse_quadratic")
+"""Families whose draws are maximized exactly at any size."""
 
 Options = Mapping[str, object]
 
@@ -73,20 +75,8 @@ REGION, SLICES = "trust:failures=5", "slices"
 """For families whose runs ended lower with it, and where only the proof is limited; see
 `is_proven_whole`."""
 
-FEW_VALUES = 2
-"""A number of no more values than this is a choice."""
 
-
-def are_choices(domain: Domain) -> bool:
-    """Whether most coordinates of a model, a category as one, are choices and no numbers."""
-    grids = [
-        grid for j, grid in enumerate(domain.grids) if grid and j not in domain.one_hot_members
-    ]
-    choices = len(domain.one_hot) + sum(grid.count <= FEW_VALUES for grid in grids)
-    return 2 * choices > domain.n_parameters
-
-
-def surrogate_for(given: object, dimension: int, of_choices: bool = False) -> object:
+def surrogate_for(given: object, dimension: int, discrete: bool = False) -> object:
     """Return a surrogate, with what a name leaves open.
 
     Parameters
@@ -95,12 +85,13 @@ def surrogate_for(given: object, dimension: int, of_choices: bool = False) -> ob
         None is the default family of so many coordinates; an object is returned as it is.
     dimension : int
         Coordinates of the model; a category counts as one, however many levels it has.
-    of_choices : bool
-        Whether most of them are choices and no numbers.
+    discrete : bool
+        Whether most of them are choices, as `discrete.is_discrete` says.
     """
+    if given is None and discrete:
+        given = of_discrete.family_for(dimension)
     if given is None:
-        beyond = FAMILY_OF_CHOICES if of_choices else FAMILY_BEYOND
-        given = FAMILY if dimension <= VERY_MANY_INPUTS else beyond
+        given = FAMILY if dimension <= VERY_MANY_INPUTS else FAMILY_BEYOND
     if not isinstance(given, str | Mapping):
         return given
     try:
@@ -126,7 +117,7 @@ def acquisition_for(given: object, surrogate: Surrogate) -> object:
         return "ratio"
     if Capability.STD not in surrogate.capabilities:
         return "mean"
-    if surrogate.name == "spherical_linear":  # its draws are maximized exactly at any size
+    if surrogate.name in DRAWN:
         return "ts"
     return "ucb" if surrogate.name == "nomu" else "ei"
 
@@ -160,7 +151,9 @@ def is_proven_whole(surrogate: Surrogate, dimension: int) -> bool:
     return dimension <= (VERY_MANY_INPUTS if surrogate.name in SLICED else SOME_INPUTS)
 
 
-def region_for(given: object, surrogate: Surrogate, dimension: int) -> object:
+def region_for(
+    given: object, surrogate: Surrogate, dimension: int, discrete: bool = False
+) -> object:
     """Return a region, by the family and the number of coordinates where it is left open.
 
     Parameters
@@ -168,9 +161,13 @@ def region_for(given: object, surrogate: Surrogate, dimension: int) -> object:
     given : None, str, mapping or Region
     surrogate : Surrogate
     dimension : int
+    discrete : bool
+        As in `surrogate_for`.
     """
     if given != AUTO:
         return given
+    if discrete and surrogate.name in DRAWN:
+        return of_discrete.region_for(dimension)
     if is_proven_whole(surrogate, dimension):
         return None
     return SLICES if surrogate.name in SLICED else REGION

@@ -39,12 +39,12 @@ from nnbo_mip.loop.regions.regions import Region, region_of
 from nnbo_mip.loop.settings.defaults import (
     AUTO,
     acquisition_for,
-    are_choices,
     maximizer_for,
     region_for,
     surrogate_for,
     warp_for,
 )
+from nnbo_mip.loop.settings.discrete import is_discrete
 from nnbo_mip.loop.stopping.catalogue import stop_of
 from nnbo_mip.loop.stopping.rule import NO_STOP, NoStop, StopRule
 from nnbo_mip.loop.warps.warping import Warp, warp_of
@@ -177,9 +177,9 @@ class Settings(Rebuilt):
         made_space = as_space(space)
         made_seed = secrets.randbits(31) if seed is None else as_seed(seed)
         embedded = embedded_space(made_space, embedding, made_seed)
-        domain = (embedded or made_space).model()
-        dimension = domain.n_parameters
-        made_surrogate = surrogates.create(surrogate_for(surrogate, dimension, are_choices(domain)))
+        model = (embedded or made_space).model()
+        dimension, discrete = model.n_parameters, is_discrete(model)
+        made_surrogate = surrogates.create(surrogate_for(surrogate, dimension, discrete))
         given = {
             "surrogate": made_surrogate,
             "acquisition": acquisition_for(acquisition, made_surrogate),
@@ -189,7 +189,7 @@ class Settings(Rebuilt):
             "escape": escape,
             "restart": restart,
             "batch": batch,
-            "region": region_for(region, made_surrogate, dimension),
+            "region": region_for(region, made_surrogate, dimension, discrete),
             "embedding": embedding,
             "warp": warp_for(warp, made_surrogate, dimension),
             "stop": stop,

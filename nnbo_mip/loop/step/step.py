@@ -30,7 +30,7 @@ from nnbo_mip.loop.step.step_data import Learned, StepInput, StepResult
 from nnbo_mip.loop.step.training_set import TrainingSet, learned, seeded
 from nnbo_mip.maximizers.base.abstract import Proposal, Request
 from nnbo_mip.maximizers.base.target import Target
-from nnbo_mip.maximizers.exact import ASCENTS, Prover, closes_whole
+from nnbo_mip.maximizers.exact import ASCENTS, Prover, is_settled_at_once
 from nnbo_mip.maximizers.maximize import maximize
 from nnbo_mip.space.domain import Domain
 from nnbo_mip.space.embedded.embedded_space import EmbeddedSpace
@@ -244,7 +244,7 @@ class Step:
     def _quick(self, c: float, away: float) -> Quick | None:
         """Return a search without a proof, None where it would spare nothing.
 
-        On networks a proof is often the quicker of the two.
+        On networks, and where one bound settles all, a proof is the quicker of the two.
         """
         proves, offered = (
             self._settings.maximizer.abilities.proves,
@@ -257,7 +257,8 @@ class Step:
     def _ascents(self, c: float, away: float | None) -> Quick | None:
         """Return a search by ascents, None where the score has no gradient."""
         scorer = self._scorer(self._scaled(c))
-        if ASCENTS.why_not(Target(scorer, self._reach)):
+        target = Target(scorer, self._reach)
+        if ASCENTS.why_not(target) or is_settled_at_once(target):
             return None
         starts = self._learned.sample.best(STARTS)
 
@@ -311,7 +312,7 @@ class Step:
         if self._learned.acquisition.proposes:
             return False
         target = Target(self._scorer(self._scaled(c)), self._reach)
-        return not Prover.why_not(maximizer, target) and not closes_whole(target)
+        return not Prover.why_not(maximizer, target) and not is_settled_at_once(target)
 
     def _in(
         self,

@@ -26,6 +26,7 @@ registry: Registry[Maximizer] = Registry(
         "random": f"{_ROOM}.heuristics.random_search:Random",
         "sobol": f"{_ROOM}.heuristics.sobol:Sobol",
         "candidates": f"{_ROOM}.heuristics.candidates:Candidates",
+        "exchange": f"{_ROOM}.heuristics.exchange:Exchange",
         "epsilon_random": f"{_ROOM}.heuristics.epsilon_random:EpsilonRandom",
     },
     group="nnbo_mip.maximizers",

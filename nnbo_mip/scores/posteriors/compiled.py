@@ -50,6 +50,9 @@ class Posterior(abc.ABC):
     on_sphere: ClassVar[bool] = False
     """Whether it is linear in a point's place on a sphere, where some maxima have a closed form."""
 
+    is_pairwise: ClassVar[bool] = False
+    """Whether it is a sum of terms of one and of two inputs."""
+
     def __post_init__(self) -> None:
         """Refuse numbers and arrays that no bound holds for."""
         for entry in fields(self):  # type: ignore[arg-type]

@@ -38,6 +38,7 @@ registry: Registry[Surrogate] = Registry(
         "pgp": f"{_ROOM}.gp.gp:pure",
         "gp_mcmc": f"{_ROOM}.gp.mcmc:SampledProcess",
         "spherical_linear": f"{_ROOM}.spherical.spherical_linear:SphericalLinear",
+        "sparse_quadratic": f"{_ROOM}.pairs.sparse_quadratic:SparseQuadratic",
         "neural_linear": f"{_ROOM}.rvfl.neural_linear:NeuralLinear",
         "random_forest": f"{_ROOM}.trees.random_forest:RandomForest",
         "tpe": f"{_ROOM}.ratios.tpe:Tpe",

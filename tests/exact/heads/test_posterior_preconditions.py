@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -46,12 +46,13 @@ from tests.exact.heads.random_heads import (
     random_network,
 )
 from tests.exact.heads.test_relaxers import samples, small_boxes, violations
+from tests.exact.pairs.sums import random_sum
 from tests.exact.spherical.spheres import random_members, random_posterior
 from tests.exact.trees.forests import random_forest
 
 SLACK = 1e-9
 CURVES = ("plain", "smooth")
-OTHER_BOXES = ("trees", "spherical", "spherical members")
+OTHER_BOXES = ("trees", "spherical", "spherical members", "pairwise")
 """Kinds whose boxes no relaxer bounds, but a search of their own."""
 
 
@@ -110,10 +111,15 @@ def adversarial(kind, rng, dimension=2):
     if kind == "spherical members":
         made = random_members(dimension, rng)
         return replace(made, weights=scale * made.weights)
+    if kind == "pairwise":
+        made = random_sum(domain_of("box", dimension), rng, count=3)
+        return replace(made, weights=scale * made.weights)
     return random_forest(domain_of("box", dimension), rng)
 
 
 def heads_on(kind):
+    if kind == "pairwise":
+        return tuple(head for head in MOMENT_HEADS if getattr(head, "std_weight", 1.0) == 0.0)
     if kind == "spherical members":
         return MEMBER_HEADS
     has_members = kind in ("members", "tanh members", "trees")
@@ -316,13 +322,18 @@ def refused(kind):
             {"rate": np.array([1.0, -1.0])}, {"weights": np.zeros(3)}, {"root": np.zeros((2, 3))},
         ],
         "spherical members": [{"weights": np.zeros((0, 4))}, {"center": np.zeros(3)}],
+        "pairwise": [
+            {"reach": -1.0}, {"dimension": 1.5}, {"levels": np.zeros(0)},
+            {"terms": np.zeros((1, 2))},
+        ],
         "trees": [{"reach": -1.0}, {"reach": nan}, {"variance": "none"}, {"dimension": 1.5}],
     }[kind]  # fmt: skip
     if kind == "gaussian process":
         numbers.append({"factor": made.factor + np.triu(np.full((6, 6), 1e-9), 1)})
         numbers.append({"factor": np.tril(made.factor, -1)})
         numbers += [{name: -getattr(made, name)} for name in ("length_scale", "x_scale")]
-    for name, value in vars(made).items():
+    for name in (entry.name for entry in fields(made)):
+        value = getattr(made, name)
         if isinstance(value, np.ndarray):
             broken = value.copy()
             broken.flat[0] = nan

@@ -7,6 +7,7 @@ from functools import singledispatch
 from nnbo_mip.exact.checking.heads.constrained_score import constrained_score
 from nnbo_mip.exact.checking.heads.forest_score import forest_score
 from nnbo_mip.exact.checking.heads.outputs import OutputBounder
+from nnbo_mip.exact.checking.heads.pairs import pairwise_score
 from nnbo_mip.exact.checking.heads.process_score import process_score
 from nnbo_mip.exact.checking.heads.scores import MemberScore, MomentScore, ScoreBounder
 from nnbo_mip.exact.checking.heads.sphere_score import sphere_score
@@ -17,6 +18,7 @@ from nnbo_mip.scores.functions.empirical import EmpiricalImprovement
 from nnbo_mip.scores.objective import Objective
 from nnbo_mip.scores.posteriors.compiled import CompiledPosterior, MembersPosterior, Posterior
 from nnbo_mip.scores.posteriors.joint import JointPosterior
+from nnbo_mip.scores.posteriors.pairs import PairwisePosterior
 from nnbo_mip.scores.posteriors.process import ProcessPosterior
 from nnbo_mip.scores.posteriors.spherical import OnSphere
 from nnbo_mip.scores.posteriors.trees import TreePosterior
@@ -75,3 +77,10 @@ def _of_parts(
 ) -> ScoreBounder | None:
     found = objective.parts(ConstrainedImprovement, JointPosterior)
     return None if found is None else constrained_score(*found, domain)
+
+
+@_bounder.register
+def _of_pairs(
+    posterior: PairwisePosterior, objective: Objective, domain: Domain
+) -> ScoreBounder | None:
+    return pairwise_score(objective)

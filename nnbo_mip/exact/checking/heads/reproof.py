@@ -21,9 +21,10 @@ from nnbo_mip.exact.checking.heads.boxes import MOST_FREE, HeadRecheck, countere
 from nnbo_mip.exact.checking.heads.choice import score_bounder
 from nnbo_mip.exact.checking.heads.forest import ForestRecheck
 from nnbo_mip.exact.checking.heads.forest_score import ForestScore
+from nnbo_mip.exact.checking.heads.pairs import PairwiseRecheck, PairwiseScore
 from nnbo_mip.exact.checking.heads.reduction import problem_of, reduced
 from nnbo_mip.exact.checking.heads.scores import ScoreBounder
-from nnbo_mip.exact.checking.heads.sphere import sphere_recheck
+from nnbo_mip.exact.checking.heads.sphere import SphereRecheck, sphere_recheck
 from nnbo_mip.exact.checking.heads.sphere_score import SphereScore
 from nnbo_mip.exact.checking.reproof import Outcome, reprove
 from nnbo_mip.exact.checking.sweep import Recheck
@@ -83,8 +84,8 @@ def reprove_head(
     scores = score_bounder(claim.objective, claim.domain)
     if scores is None:
         return "undecided", f"{claim.sentence}: {_unknown(claim.objective)}"
-    if isinstance(scores, SphereScore):  # finds the highest points itself
-        return _on_sphere(claim, scores, deadline, callback)
+    if isinstance(scores, SphereScore | PairwiseScore):  # find the highest points themselves
+        return _at_once(claim, scores, deadline, callback)
     known = np.empty((0, claim.domain.dimension)) if claim.x is None else claim.x[None, :]
     points = high_points(claim.objective, claim.domain, known, seed)
     higher = counterexample(claim.objective, claim.domain, scores, claim.level, points)
@@ -133,8 +134,11 @@ def _by_leaves(
     return _outcome(claim, search.run(seconds, _watch(claim, seconds, callback)))
 
 
-def _on_sphere(
-    claim: HeadClaim, scores: SphereScore, deadline: float, callback: ProgressCallback | None
+def _at_once(
+    claim: HeadClaim,
+    scores: SphereScore | PairwiseScore,
+    deadline: float,
+    callback: ProgressCallback | None,
 ) -> Outcome:
     if claim.x is not None:
         higher = counterexample(
@@ -145,7 +149,11 @@ def _on_sphere(
     if claim.level >= claim.objective.head.largest_score:
         return "confirmed", f"{claim.sentence}: no score of this head is larger."
     seconds = max(0.0, deadline - time.perf_counter())
-    search = sphere_recheck(claim.objective, claim.domain, scores, claim.level)
+    search: SphereRecheck | PairwiseRecheck
+    if isinstance(scores, PairwiseScore):
+        search = PairwiseRecheck(claim.objective, claim.domain, scores, claim.level)
+    else:
+        search = sphere_recheck(claim.objective, claim.domain, scores, claim.level)
     return _outcome(claim, search.run(seconds, _watch(claim, seconds, callback)))
 
 

@@ -1,0 +1,1 @@
+"""Pilots on binaries, integers and categories: by them the default of such spaces is chosen."""

@@ -1,0 +1,1 @@
+"""Proofs about sums of terms of one and of two inputs."""

@@ -1,0 +1,1 @@
+"""Sparse models of main effects and interactions of two."""
