@@ -11,12 +11,17 @@ import numpy as np
 
 import nnbo_mip as nm
 from benchmarks.everyday.tasks import Everyday
+from nnbo_mip.lab.peers.base import AskTell, MethodTask
+from nnbo_mip.lab.peers.catalogue import registry as peers
 from nnbo_mip.lab.plan.starts import problem_of
 from nnbo_mip.maximizers.heuristics.unit_cube import UnitCube
 from nnbo_mip.problems import Problem
 
 STARTS = "starts"
 """Of a way, beside options of `optimize`: [base, per dimension, largest share of the run]."""
+
+PEER = "peer"
+"""Of a way: which package makes the run instead, as an experiment's file names it."""
 
 RANDOM = "random"
 """The way of uniform points."""
@@ -39,16 +44,23 @@ def run(
     optimizer = nm.BayesianOptimizer(problem.space, **_options(problem, options, seed, n))
     drawn = problem.space.model().sample(n, np.random.default_rng(seed))
     noise = getattr(problem.noise, "sd", None) if task.told else None
+    peer = _peer(options, MethodTask(problem.space, problem.direction, [], n, seed, noise))
+    is_model = peer is None and way != RANDOM
     reached, best, started = [], np.inf, time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", nm.ModelWarning)
         for i in range(n):
-            x = problem.space.decode(drawn[i]) if way == RANDOM else optimizer.ask().x
+            if peer is not None:
+                x = peer.ask()
+            else:
+                x = problem.space.decode(drawn[i]) if way == RANDOM else optimizer.ask().x
             y = float(problem.evaluate(x, rng)[0])
             optimizer.tell(x, y, noise=noise)
+            if peer is not None:
+                peer.tell(x, y)
             best = min(best, y)
             if i + 1 in readings:
-                told = best if task.is_loss else float(problem.regret(_reported(optimizer, way))[0])
+                told = best if task.is_loss else float(problem.regret(_reported(optimizer, is_model))[0])
                 reached.append(told / unit)
     return {"reached": reached, "cpu": round(time.process_time() - started, 2)}
 
@@ -67,15 +79,19 @@ def n_starts(problem: Problem, rule: Sequence[float], n: int) -> int:
 
 
 def _options(problem: Problem, options: Mapping[str, Any], seed: int, n: int) -> Mapping[str, Any]:
-    own = {key: value for key, value in options.items() if key != STARTS}
+    own = {key: value for key, value in options.items() if key not in (STARTS, PEER)}
     if STARTS in options:
         own["initial"] = n_starts(problem, options[STARTS], n)
     return {"maximizer": "lbfgs", "seed": seed, "direction": problem.direction, **own}
 
 
-def _reported(optimizer: nm.BayesianOptimizer, way: str) -> Any:
-    """Return the point that is reported; of random points the luckiest one."""
-    found = optimizer.best if way == RANDOM else optimizer.recommend()
+def _peer(options: Mapping[str, Any], task: MethodTask) -> AskTell | None:
+    return peers.create(options[PEER]).begin(task) if PEER in options else None
+
+
+def _reported(optimizer: nm.BayesianOptimizer, is_model: bool) -> Any:
+    """Return the point that is reported; without a model of ours the luckiest one."""
+    found = optimizer.recommend() if is_model else optimizer.best
     assert found is not None
     return found.x
 

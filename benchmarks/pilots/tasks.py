@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from benchmarks.everyday.tasks import PILOTS, Everyday
+from benchmarks.everyday.tasks import PILOTS, Everyday, noisy
 from benchmarks.regret.problems import FUNCTIONS
 
 SMALLER = (
@@ -36,6 +36,19 @@ LARGER = (
 FEW_THAT_MATTER = "embedded:problem=hartmann3,dimension=8"
 """Three of its eight inputs."""
 
+NOISY: Mapping[str, float] = MappingProxyType(
+    {
+        "bohachevsky": 21190.0,
+        "rosenbrock:dimension=3": 884200.0,
+        "michalewicz:dimension=4": 1.327,
+        "g_function:dimension=4": 5.202,
+        "embedded:problem=hartmann3,dimension=6": 2.948,
+        "powell:dimension=8": 43180.0,
+        "styblinski_tang:dimension=8": 291.7,
+    }
+)
+"""More functions with noise, and their spreads, as those of `benchmarks.everyday.tasks.SPREADS`."""
+
 JUDGED = tuple(case.spec for case in FUNCTIONS)
 
 PILOT_TASKS: Mapping[str, Everyday] = MappingProxyType(
@@ -46,6 +59,7 @@ PILOT_TASKS: Mapping[str, Everyday] = MappingProxyType(
             *(Everyday(spec.replace(":dimension=", ""), "physics", spec) for spec in SMALLER),
             *(Everyday(spec.replace(":dimension=", ""), "larger", spec) for spec in LARGER),
             Everyday("hartmann3 of 8", "larger", FEW_THAT_MATTER),
+            *(task for spec, spread in NOISY.items() for task in noisy(spec, spread)),
         )
     }
 )
