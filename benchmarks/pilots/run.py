@@ -60,8 +60,8 @@ def run(
                 peer.tell(x, y)
             best = min(best, y)
             if i + 1 in readings:
-                told = best if task.is_loss else float(problem.regret(_reported(optimizer, is_model))[0])
-                reached.append(told / unit)
+                x = _reported(optimizer, is_model)
+                reached.append((best if task.is_loss else float(problem.regret(x)[0])) / unit)
     return {"reached": reached, "cpu": round(time.process_time() - started, 2)}
 
 

@@ -43,8 +43,8 @@ def deviations_by_point(X: FloatArray, y: FloatArray, common: float) -> FloatArr
     _, place, times = np.unique(X, axis=0, return_inverse=True, return_counts=True)
     place = place.ravel()
     means = np.bincount(place, y) / times
-    squares = np.bincount(place, np.square((y - means[place]) / common))
-    free = times - 1.0
+    squares = np.asarray(np.bincount(place, np.square((y - means[place]) / common)), np.float64)
+    free = np.asarray(times - 1, np.float64)
     if not _clearly_differ(squares[free > 0.0], free[free > 0.0]):
         return np.full(len(y), common)
     variances = np.where(free > 0.0, (PRIOR + squares) / (PRIOR + free), 1.0)

@@ -19,9 +19,9 @@ ends at zero.
 
 Where none is told, two processes with these priors are compared. One has no noise; the other has an
 unknown one, the same everywhere, of variance s in standardized units with log s ~ N(-2, 1.5^2).
-Both are climbed from the same start. The noise is believed where s is no trifle, and the second
-explains the values better by more than a threshold in the logarithm of the probability, the
-densities of priors counted relative to their largest. So length-scales of a hundredth of the box,
+Both are climbed from the same start. The noise is believed where the second explains the values
+better by more than a threshold in the logarithm of the probability, the densities of priors counted
+relative to their largest: a larger threshold where s is small. So length-scales of a hundredth of the box,
 with which every value is news, are no cheaper an explanation than noise. Where none is believed,
 the function is learned as before, with the priors of before.
 
@@ -52,11 +52,13 @@ UNKNOWN_NOISE = LogNormal(-2.0, 1.5)
 NOISES = (1e-6, 2.0)
 """Ends of such a variance."""
 
-THRESHOLD = 0.5
+THRESHOLD, THRESHOLD_OF_LITTLE = 0.5, 7.0
 """By how much the logarithm of the probability must be larger with a noise than without."""
 
-LEAST_NOISE = 1e-3
-"""Variance below which an unknown noise is taken for ripples of the function."""
+LITTLE_NOISE, LEAST_NOISE = 0.03, 1e-3
+"""Variances below which the second of these thresholds holds, and below which an unknown noise is
+taken for ripples of the function. What is little costs little where it is not seen, and steps of
+a function look like it."""
 
 LEAST_SIGNAL = 0.1
 """Part of the values' variance that is expected of the function however large the noise is."""
@@ -111,5 +113,6 @@ def unknown_noise(hyper: Hyperparameters, likelihood_of: LikelihoodOf, seed: int
     )
     _, without = maximize_likelihood(likelihood_of(exact), exact, N_RESTARTS, seed)
     found, within = maximize_likelihood(likelihood_of(noisy), noisy, N_NOISY_RESTARTS, seed)
-    is_clear = found.noise >= LEAST_NOISE and within > without + THRESHOLD
-    return found.noise if is_clear else 0.0
+    threshold = THRESHOLD if found.noise >= LITTLE_NOISE else THRESHOLD_OF_LITTLE
+    is_believed = found.noise >= LEAST_NOISE and within > without + threshold
+    return found.noise if is_believed else 0.0
