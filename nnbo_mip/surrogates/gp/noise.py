@@ -21,9 +21,9 @@ Where none is told, two processes with these priors are compared. One has no noi
 unknown one, the same everywhere, of variance s in standardized units with log s ~ N(-2, 1.5^2).
 Both are climbed from the same start. The noise is believed where the second explains the values
 better by more than a threshold in the logarithm of the probability, the densities of priors counted
-relative to their largest: a larger threshold where s is small. So length-scales of a hundredth of the box,
-with which every value is news, are no cheaper an explanation than noise. Where none is believed,
-the function is learned as before, with the priors of before.
+relative to their largest: a larger threshold where s is small. So length-scales of a hundredth of
+the box, with which every value is news, are no cheaper an explanation than noise. Where none is
+believed, the function is learned with the priors of values without noise.
 
 References
 ----------
