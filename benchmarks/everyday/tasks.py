@@ -92,11 +92,14 @@ SPREADS: Mapping[str, float] = MappingProxyType(
 """Between the 5 % and the 95 % quantile of the values at uniform points of the box."""
 
 
-def noisy(spec: str) -> list[Everyday]:
-    """Return a function with little and with much noise, each told and not told."""
+def noisy(spec: str, spread: float | None = None) -> list[Everyday]:
+    """Return a function with little and with much noise, each told and not told.
+
+    Its spread is that of `SPREADS` unless another is given.
+    """
     made = []
     for share in SHARES:
-        sd = round(0.01 * share * SPREADS[spec], 6)
+        sd = round(0.01 * share * (SPREADS[spec] if spread is None else spread), 6)
         wrapped = {"name": "noisy", "problem": spec, "sd": sd}
         label = f"{_short(spec)}, noise {share} %"
         made.append(Everyday(label, "noise", wrapped))

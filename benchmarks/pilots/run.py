@@ -13,12 +13,17 @@ import nnbo_mip as nm
 from benchmarks.everyday.tasks import Everyday
 from benchmarks.pilots.others import OTHERS
 from benchmarks.pilots.wide import made_known
+from nnbo_mip.lab.peers.base import AskTell, MethodTask
+from nnbo_mip.lab.peers.catalogue import registry as peers
 from nnbo_mip.lab.plan.starts import problem_of
 from nnbo_mip.maximizers.heuristics.unit_cube import UnitCube
 from nnbo_mip.problems import Problem
 
 STARTS = "starts"
 """Of a way, beside options of `optimize`: [base, per dimension, largest share of the run]."""
+
+PEER = "peer"
+"""Of a way: which package makes the run instead, as an experiment's file names it."""
 
 RANDOM = "random"
 """The way of uniform points."""
@@ -44,22 +49,30 @@ def run(
     optimizer = nm.BayesianOptimizer(problem.space, **_options(problem, options, seed, n))
     drawn = problem.space.model().sample(n, np.random.default_rng(seed))
     noise = getattr(problem.noise, "sd", None) if task.told else None
+    peer = _peer(options, MethodTask(problem.space, problem.direction, [], n, seed, noise))
+    is_model = peer is None and way != RANDOM
     reached, best, asks, proven = [], np.inf, [], 0
     started = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", nm.ModelWarning)
         for i in range(n):
             asked = time.process_time()
-            suggestion = None if way == RANDOM else optimizer.ask()
+            suggestion = optimizer.ask() if is_model else None
             if suggestion is not None and not suggestion.is_initial:
                 asks.append(time.process_time() - asked)
                 proven += suggestion.status == "optimal"
-            x = problem.space.decode(drawn[i]) if suggestion is None else suggestion.x
+            if suggestion is not None:
+                x = suggestion.x
+            else:
+                x = problem.space.decode(drawn[i]) if peer is None else peer.ask()
             y = float(problem.evaluate(x, rng)[0])
             optimizer.tell(x, y, noise=noise)
+            if peer is not None:
+                peer.tell(x, y)
             best = min(best, y)
             if i + 1 in readings:
-                told = best if task.is_loss else float(problem.regret(_reported(optimizer, way))[0])
+                x = _reported(optimizer, is_model)
+                told = best if task.is_loss else float(problem.regret(x)[0])
                 reached.append(told / unit)
     cpu = round(time.process_time() - started, 2)
     ask = round(float(np.median(asks)), 3) if asks else 0.0
@@ -105,15 +118,19 @@ def n_starts(problem: Problem, rule: Sequence[float], n: int) -> int:
 
 
 def _options(problem: Problem, options: Mapping[str, Any], seed: int, n: int) -> Mapping[str, Any]:
-    own = {key: value for key, value in options.items() if key != STARTS}
+    own = {key: value for key, value in options.items() if key not in (STARTS, PEER)}
     if STARTS in options:
         own["initial"] = n_starts(problem, options[STARTS], n)
     return {"maximizer": "lbfgs", "seed": seed, "direction": problem.direction, **own}
 
 
-def _reported(optimizer: nm.BayesianOptimizer, way: str) -> Any:
-    """Return the point that is reported; of random points the luckiest one."""
-    found = optimizer.best if way == RANDOM else optimizer.recommend()
+def _peer(options: Mapping[str, Any], task: MethodTask) -> AskTell | None:
+    return peers.create(options[PEER]).begin(task) if PEER in options else None
+
+
+def _reported(optimizer: nm.BayesianOptimizer, is_model: bool) -> Any:
+    """Return the point that is reported; without a model of ours the luckiest one."""
+    found = optimizer.recommend() if is_model else optimizer.best
     assert found is not None
     return found.x
 

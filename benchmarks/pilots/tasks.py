@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 import benchmarks.pilots.mixed  # noqa: F401 - its problems are known by name then
-from benchmarks.everyday.tasks import PILOTS, Everyday
+from benchmarks.everyday.tasks import PILOTS, Everyday, noisy
 from benchmarks.pilots.wide import wide_tasks
 from benchmarks.regret.problems import FUNCTIONS
 
@@ -38,6 +38,19 @@ LARGER = (
 FEW_THAT_MATTER = "embedded:problem=hartmann3,dimension=8"
 """Three of its eight inputs."""
 
+NOISY: Mapping[str, float] = MappingProxyType(
+    {
+        "bohachevsky": 21190.0,
+        "rosenbrock:dimension=3": 884200.0,
+        "michalewicz:dimension=4": 1.327,
+        "g_function:dimension=4": 5.202,
+        "embedded:problem=hartmann3,dimension=6": 2.948,
+        "powell:dimension=8": 43180.0,
+        "styblinski_tang:dimension=8": 291.7,
+    }
+)
+"""More functions with noise, and their spreads, as those of `benchmarks.everyday.tasks.SPREADS`."""
+
 JUDGED = tuple(case.spec for case in FUNCTIONS)
 
 PILOT_TASKS: Mapping[str, Everyday] = MappingProxyType(
@@ -51,6 +64,7 @@ PILOT_TASKS: Mapping[str, Everyday] = MappingProxyType(
             Everyday("shifted", "levels", "pilot_shifted", is_loss=True),
             Everyday("additive", "levels", "pilot_additive", is_loss=True),
             *wide_tasks(),
+            *(task for spec, spread in NOISY.items() for task in noisy(spec, spread)),
         )
     }
 )

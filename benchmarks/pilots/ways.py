@@ -14,6 +14,8 @@ WAYS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "random": {},
         "botorch": {},
         "cma": {},
+        "tpe": {"peer": "optuna:sampler=tpe"},
+        "aei": {"acquisition": "aei"},
         "8+2d": {"starts": [8, 2, 1.0]},
         "5": {"starts": [5, 0, 1.0]},
         "5+d/2": {"starts": [5, 0.5, 1.0]},

@@ -14,6 +14,7 @@ from benchmarks.pilots import __main__ as command
 from benchmarks.pilots.run import n_starts, run
 from benchmarks.pilots.table import each, table
 from benchmarks.pilots.tasks import PILOT_TASKS
+from benchmarks.pilots.ways import WAYS
 from benchmarks.pilots.wide import MADE, sparse_linear, wide_tasks
 from benchmarks.regret.problems import SUITES
 from nnbo_mip.lab.plan.starts import problem_of
@@ -59,6 +60,14 @@ def test_reported_points_are_read_without_noise() -> None:
     again = run(task, "random", {}, 1, [1, 20])
     assert best["reached"] == again["reached"]
     assert all(reached > 0.0 for reached in best["reached"])  # noise cannot beat the optimum
+
+
+def test_a_peer_is_told_what_it_asked_and_reports_its_luckiest_point() -> None:
+    pytest.importorskip("optuna")
+    task = PILOT_TASKS["camelback, noise 10 %"]
+    found = run(task, "tpe", WAYS["tpe"], 1, [5, 20])
+    assert found["reached"] == run(task, "tpe", WAYS["tpe"], 1, [5, 20])["reached"]
+    assert found["reached"] != run(task, "random", {}, 1, [5, 20])["reached"]
 
 
 def test_a_rule_of_starts_is_a_line_cut_by_a_share_of_the_run() -> None:

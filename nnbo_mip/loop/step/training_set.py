@@ -17,6 +17,7 @@ import numpy as np
 from nnbo_mip.core.arrays import BoolArray, FloatArray, IntArray
 from nnbo_mip.loop.record.events import Observation
 from nnbo_mip.loop.settings.settings import Settings
+from nnbo_mip.loop.step.repeats import deviations_by_point
 from nnbo_mip.loop.warps.warping import LARGEST, Inward, Outward, Warp, as_floats, divided, in_units
 from nnbo_mip.surrogates.base.abstract import Belief, Surrogate
 
@@ -100,8 +101,12 @@ class TrainingSet:
         )
 
     def with_noise(self, deviation: float) -> TrainingSet:
-        """Return the sample with this deviation of every value; a failure has none."""
-        noise = np.where(self.told, deviation, np.nan)
+        """Return the sample with this deviation of values, others where repeats say so.
+
+        A failure has none.
+        """
+        noise = np.full(len(self.y), np.nan)
+        noise[self.told] = deviations_by_point(self.X[self.told], self.y[self.told], deviation)
         return replace(self, noise=noise, deviations=noise[self.told], learned=deviation)
 
     @property

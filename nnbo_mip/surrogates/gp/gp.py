@@ -43,7 +43,7 @@ from nnbo_mip.surrogates.gp.fitting import (
     maximize_likelihood,
 )
 from nnbo_mip.surrogates.gp.kernels import FORMS, LARGEST_NU, Kernel
-from nnbo_mip.surrogates.gp.noise import MOST, amplitude_prior, unknown_noise
+from nnbo_mip.surrogates.gp.noise import MOST, priors_among_noise, unknown_noise
 from nnbo_mip.surrogates.gp.options import check_categories, check_groups, check_range
 from nnbo_mip.surrogates.gp.screening import screened_starts
 from nnbo_mip.surrogates.gp.sklearn import sklearn_likelihood
@@ -236,9 +236,8 @@ class GaussianProcess(Surrogate):
         points, values = units.inward(data.X), units.values_inward(data.y)
         hyper = self._start(data.n_inputs)
         told = np.square(data.deviations(noise) / units.y_scale)
-        if told.any() and "amplitude" in hyper.ranges:
-            priors = {**hyper.priors, "amplitude": amplitude_prior(told)}
-            hyper = replace(hyper, priors=priors)
+        if told.any():
+            hyper = replace(hyper, priors=priors_among_noise(hyper, told))
         known = self.alpha + told
         diagonal = known + factorize(hyper, points, known)[1]
         if hyper.free and varies(data.y):

@@ -13,6 +13,9 @@ from nnbo_mip.surrogates.gp.noise import amplitude_prior
 OPTIONS = {"kernel": "matern", "ard": True, "length_scale_prior": "dimension", "n_restarts": 1}
 
 
+JOINT = {**OPTIONS, "length_scale_prior": "hierarchical"}
+
+
 def wave(X: FloatArray) -> FloatArray:
     return np.asarray(np.sin(3.0 * X[:, 0]) + np.square(X[:, 1]))
 
@@ -62,6 +65,32 @@ def test_told_noise_does_not_explain_everything() -> None:
     assert belief.kernel.amplitude > 0.05
     assert belief.std([[0.0] * 5])[0] > 0.1 * noisy.std()
     assert amplitude_prior(np.array([share])).center == pytest.approx(np.log(max(1 - share, 0.1)))
+
+
+def test_values_that_are_noise_do_not_make_the_function_flat() -> None:
+    """Length-scales of ten boxes were the most likely ones: only corners were worth a question."""
+    X = points(12, 6)
+    for seed in range(4):
+        noise = 0.3 * np.random.default_rng(seed).standard_normal(12)
+        belief = GaussianProcess(**JOINT).fit_with_noise(X, noise, 0.3)
+        assert belief.length_scales.max() < 3.0
+
+
+@pytest.mark.parametrize("size", [0.5, 1.0, 1.5])
+def test_tiny_length_scales_do_not_pass_for_noise(size: float) -> None:
+    """With those of a hundredth of the box every value was news, and no noise was found."""
+    X = points(30)
+    gp = GaussianProcess(learns_noise=True, **JOINT)
+    for seed in range(4):
+        noise = size * np.random.default_rng(seed).standard_normal(30)
+        assert gp.noise_in(X, wave(X) + noise) == pytest.approx(size, rel=0.4)
+
+
+def test_rough_functions_without_noise_have_none() -> None:
+    X = points(40, 3)
+    gp = GaussianProcess(learns_noise=True, **JOINT)
+    assert gp.noise_in(X, np.abs(np.sin(4.0 * X)).sum(axis=1)) == 0.0
+    assert gp.noise_in(X, np.floor(3.0 * X[:, 0])) == 0.0
 
 
 def test_a_known_noise_and_one_that_is_learned_exclude_each_other() -> None:
