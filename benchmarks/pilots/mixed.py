@@ -1,7 +1,6 @@
 """Two functions of numbers and categories, made for the question what a process learns of levels.
 
-Both are known, and least at 0 or a little above it. They are problems by name for whoever imports
-this module.
+Both are known, and least at 0 or a little above it.
 """
 
 from __future__ import annotations
@@ -36,16 +35,18 @@ ADDITIVE = nm.Space(
 """Two categories add a number each, the third one does nothing."""
 
 
-@nm.problems.register("pilot_shifted")
 def shifted() -> Problem:
     """Return a bowl whose place and floor depend on the level."""
     return Problem("shifted", SHIFTED, lambda raw: [_bowl(x) for x in SHIFTED.from_numeric(raw)])
 
 
-@nm.problems.register("pilot_additive")
 def additive() -> Problem:
     """Return a wavy sum of three numbers and of what two levels add."""
     return Problem("additive", ADDITIVE, lambda raw: [_sum(x) for x in ADDITIVE.from_numeric(raw)])
+
+
+MADE = {"pilot_shifted": shifted, "pilot_additive": additive}
+"""By the names under which pilots know them."""
 
 
 def _bowl(x: Any) -> float:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-import benchmarks.pilots.mixed  # noqa: F401 - its problems are known by name then
 from benchmarks.everyday.tasks import PILOTS, Everyday, noisy
 from benchmarks.pilots.wide import wide_tasks
 from benchmarks.regret.problems import FUNCTIONS

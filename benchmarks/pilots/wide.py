@@ -16,6 +16,7 @@ import numpy as np
 from scipy.stats import ortho_group
 
 from benchmarks.everyday.tasks import Everyday
+from benchmarks.pilots.mixed import MADE as LEVELS
 from nnbo_mip.core.arrays import FloatArray
 from nnbo_mip.problems import Problem
 from nnbo_mip.problems.catalogue import registry
@@ -181,6 +182,7 @@ MADE: Mapping[str, Callable[..., Problem]] = MappingProxyType(
         "pilot_sparse_linear": sparse_linear,
         "pilot_neighbors": weighted_neighbors,
         "pilot_ridge": weighted_ridge,
+        **LEVELS,
     }
 )
 
@@ -197,12 +199,12 @@ def _hidden(problem: str, d: int) -> Everyday:
 
 
 def made_known(spec: Any) -> None:
-    """Register the maker of a problem of this module that a description names, if it names one.
+    """Register the maker of a problem of pilots that a description names, if it names one.
 
     Not when it is imported: who asks for all problems of the package gets those of pilots only
     where they run.
     """
-    name = str(spec.get("name", "")) if isinstance(spec, Mapping) else ""
+    name = str(spec.get("name", "") if isinstance(spec, Mapping) else spec)
     if name in MADE and name not in registry.available():
         registry.register(name)(MADE[name])
 

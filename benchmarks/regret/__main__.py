@@ -18,13 +18,12 @@ from pathlib import Path
 
 from benchmarks.regret.ax import score_table
 from benchmarks.regret.families import families_report
-from benchmarks.regret.methods import BEYOND_FEW, METHODS, PEERS
+from benchmarks.regret.methods import METHODS, PEERS
 from benchmarks.regret.options import add_run_options, runs_of
 from benchmarks.regret.plot import SHOWN, draw
 from benchmarks.regret.problems import QUICK, QUICK_SEEDS, QUICK_STEPS, SUITES, Case
 from benchmarks.regret.results import Results
 from benchmarks.regret.table import report
-from nnbo_mip.loop.settings.defaults import VERY_MANY_INPUTS
 
 SEEDS = 10
 TIME_LIMIT = 5.0
@@ -36,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cases, methods = cases_of(options), methods_of(options)
     chosen = {name: METHODS[name] for name in methods}
     name = f"{options.suite} quick" if options.quick else options.suite
-    runs = runs_of(options, name, cases, chosen, seeds_of(options), TIME_LIMIT, fits)
+    runs = runs_of(options, name, cases, chosen, seeds_of(options), TIME_LIMIT)
     if runs is None:
         return 0
     results = Results(cases, methods, runs)
@@ -69,11 +68,6 @@ def cases_of(options: argparse.Namespace) -> list[Case]:
     if options.quick:
         return [replace(case, evaluations=case.starts + QUICK_STEPS) for case in cases]
     return cases
-
-
-def fits(case: Case, method: str) -> bool:
-    """Whether a method is another one than the default on a function."""
-    return method != BEYOND_FEW or case.problem.dimension <= VERY_MANY_INPUTS
 
 
 def seeds_of(options: argparse.Namespace) -> range:

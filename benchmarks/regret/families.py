@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from benchmarks.regret.methods import BEYOND_FEW, DEFAULT, FAMILIES
+from benchmarks.regret.methods import DEFAULT, FAMILIES
 from benchmarks.regret.problems import FEW_INPUTS, Case
 from benchmarks.regret.results import Results
 from benchmarks.regret.table import markdown
@@ -96,8 +96,8 @@ def _methods_of(results: Results, family: str) -> list[str]:
 
 def _exact_of(results: Results, family: str, case: Case) -> str | None:
     """Return the method with this family's exact maximizer, None where there is none."""
-    own, is_small = f"{family}/auto", case.problem.dimension <= SOME_INPUTS
-    is_default = is_small if family == "gp" else own == BEYOND_FEW and not is_small
+    own = f"{family}/auto"
+    is_default = family == "gp" and case.problem.dimension <= SOME_INPUTS
     if is_default and not results.runs(case, own):
         return DEFAULT
     return None if family == "gp" else own

@@ -12,9 +12,6 @@ DEFAULT = "default"
 """`nm.optimize` with no option chosen: with the exact maximizer, a Gaussian process up to six
 inputs, so that there is no other method of these two, and the RVFL network beyond."""
 
-BEYOND_FEW = "brvfl/auto"
-"""What the default is beyond six inputs, where it is not run a second time."""
-
 RANDOM = "random"
 
 FAMILIES = ("nomu", "deep_ensemble", "brvfl", "gp")

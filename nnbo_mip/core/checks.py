@@ -170,7 +170,7 @@ def _as_float(value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
 
 
 def as_whole(value: Any, what: str) -> int:

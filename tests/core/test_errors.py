@@ -10,6 +10,7 @@ BUILT_IN = {
     errors.InputError: ValueError,
     errors.MissingFileError: FileNotFoundError,
     errors.UnsupportedError: ValueError,
+    errors.LimitError: ValueError,
     errors.MissingExtraError: ImportError,
     errors.SolverError: RuntimeError,
     errors.TrainingError: RuntimeError,

@@ -51,7 +51,7 @@ def test_the_mean_is_in_the_units_that_were_told() -> None:
 
 
 def test_half_a_band_is_that_of_the_units_told() -> None:
-    from nnbo_mip.loop.step.answer import _expected
+    from nnbo_mip.loop.step.answer import expected
     from nnbo_mip.loop.step.training_set import TrainingSet
     from nnbo_mip.loop.warps.warping import warp_of
 
@@ -59,9 +59,9 @@ def test_half_a_band_is_that_of_the_units_told() -> None:
     sample = TrainingSet(np.array(X)[:, None], told, None, None, np.ones(6, dtype=np.bool_))
     warped = sample.warped(warp_of("half_rank"))
     belief = nm.surrogates.create(SURROGATE).fit(warped.X, warped.y)
-    worst, _ = _expected(belief, np.array([[0.05]]), warped.outward)
+    worst, _ = expected(belief, np.array([[0.05]]), warped.outward)
     assert worst == pytest.approx(-9e8, rel=0.2)
-    best, std = _expected(belief, np.array([[0.45]]), warped.outward)
+    best, std = expected(belief, np.array([[0.45]]), warped.outward)
     assert best == pytest.approx(-0.2, abs=0.1)
     assert std == pytest.approx(float(belief.std([[0.45]])[0]), rel=1e-6)
 

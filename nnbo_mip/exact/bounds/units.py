@@ -55,7 +55,7 @@ class UnitRelaxations:
         d = len(metric)
         if along.ndim == 2:
             products = (along[:, :, None] * along[:, None, :]).reshape(len(along), d * d)
-            sums = (factors @ products).reshape(-1, d, d)
+            sums = (factors @ products).reshape(len(factors), d, d)
         else:
             sums = along.transpose(0, 2, 1) @ (factors[:, :, None] * along)
         sums[:, np.arange(d), np.arange(d)] += (

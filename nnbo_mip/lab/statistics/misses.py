@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from nnbo_mip.core.errors import FileFormatError
 from nnbo_mip.lab.store.database import reading
 from nnbo_mip.lab.store.results import Results
 from nnbo_mip.maximizers.comparison import missed
@@ -91,5 +92,10 @@ def first_steps(results: Results) -> list[FirstStep]:
     ]
 
 
-def _number(value: float | None) -> float:
+def _number(value: object) -> float:
+    if value is not None and not isinstance(value, int | float):
+        raise FileFormatError(
+            f"the value of a step must be a number; the store holds {value!r:.60}; restore it from "
+            "a copy."
+        )
     return -math.inf if value is None else float(value)

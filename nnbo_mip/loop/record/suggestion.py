@@ -229,15 +229,15 @@ class Suggestion(HasResult):
 
     def _proven(self) -> str:
         """Say what no other point exceeds, and over what that was proven."""
+        embedded = "" if self.z is None else f"in an embedding of {len(self.z)} coordinates"
         if not math.isfinite(self.bound):
-            return "no bound was proven"
-        about = "over the whole space" if self.z is None else f"in an embedding of {len(self.z)}"
+            return "no bound was proven" + (f", {embedded}" if embedded else "")
+        about = embedded or "over the whole space"
         if self.region is not None:
             about = f"within a region whose sides are {self.region.length:.3g} of all"
             if self.region.moving < self.region.coordinates:
                 about += f", in {self.region.moving} of {self.region.coordinates} coordinates"
-            if self.z is not None:
-                about += f", in an embedding of {len(self.z)}"
+            about += f", {embedded}" if embedded else ""
         if self.head == "ts":
             about += ", of one function that was drawn from the model"
         return f"proven: at most {text_above(self.bound, 6)} {about}, gap {self.gap:.3g}"

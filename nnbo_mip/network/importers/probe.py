@@ -61,7 +61,7 @@ DOUBLE = Precision(2.0**-52, float(np.finfo(np.float64).max))
 
 def leave_off(operation: str) -> str:
     """Return what to do about a last layer that is not piecewise linear; empty for others."""
-    plain = operation.lower().replace("_", "")
+    plain = str(operation).lower().replace("_", "")  # damaged files have bytes here
     if plain in ("sigmoid", "logsigmoid", "expit"):
         return (
             "where it is the last layer, leave it off: it is monotone, so that the maximum is at "

@@ -24,6 +24,7 @@ from nnbo_mip.exact.scores.problem import HeadProblem
 from nnbo_mip.exact.search.monitor import Monitor
 from nnbo_mip.network.graph.affine import Affine
 from nnbo_mip.network.graph.graph import Network
+from nnbo_mip.scores.functions.constrained import ConstrainedImprovement
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement
 from nnbo_mip.scores.functions.linear import LinearHead
 from nnbo_mip.scores.objective import Objective
@@ -34,6 +35,7 @@ from nnbo_mip.scores.posteriors.compiled import (
     QuadraticPosterior,
     SmoothPosterior,
 )
+from nnbo_mip.scores.posteriors.joint import JointPosterior
 from nnbo_mip.scores.posteriors.process import ProcessPosterior
 from nnbo_mip.scores.posteriors.tanh import TanhFeatures, TanhMembers
 from nnbo_mip.scores.storage import HEADS, POSTERIORS
@@ -114,16 +116,30 @@ def adversarial(kind, rng, dimension=2):
     if kind == "pairwise":
         made = random_sum(domain_of("box", dimension), rng, count=3)
         return replace(made, weights=scale * made.weights)
+    if kind == "joint":
+        return JointPosterior(tuple(adversarial("gaussian process", rng) for _ in range(2)))
     return random_forest(domain_of("box", dimension), rng)
 
 
 def heads_on(kind):
+    if kind == "joint":
+        return JOINT_HEADS
     if kind == "pairwise":
         return tuple(head for head in MOMENT_HEADS if getattr(head, "std_weight", 1.0) == 0.0)
     if kind == "spherical members":
         return MEMBER_HEADS
     has_members = kind in ("members", "tanh members", "trees")
     return MOMENT_HEADS + (MEMBER_HEADS if has_members else ())
+
+
+JOINT_HEADS = ("constrained_ei", "feasibility")
+
+
+def joint_head(name, threshold):
+    """Return a head of two posteriors."""
+    if name == "feasibility":
+        return ConstrainedImprovement((threshold, 0.5 * threshold))
+    return ConstrainedImprovement((threshold,), (threshold,))
 
 
 def attack(domain, rng):
@@ -137,7 +153,8 @@ def attack(domain, rng):
 def problem_on(posterior, name, rng):
     domain = domain_of("box", posterior.n_inputs)
     means = posterior.mean(attack(domain, rng))
-    head = head_of(name, float(np.quantile(means, 0.9)))
+    made = joint_head if name in JOINT_HEADS else head_of
+    head = made(name, float(np.quantile(means, 0.9)))
     return HeadProblem(Objective(posterior, head), domain)
 
 
@@ -326,6 +343,7 @@ def refused(kind):
             {"reach": -1.0}, {"dimension": 1.5}, {"levels": np.zeros(0)},
             {"terms": np.zeros((1, 2))},
         ],
+        "joint": [{"parts": ()}, {"parts": (made,)}],
         "trees": [{"reach": -1.0}, {"reach": nan}, {"variance": "none"}, {"dimension": 1.5}],
     }[kind]  # fmt: skip
     if kind == "gaussian process":
@@ -378,7 +396,7 @@ def test_a_derived_head_is_refused(name):
         def score(self, *moments):
             return 2.0 * super().score(*moments)
 
-    given = {"LinearHead": (), "NoisyImprovement": ((0.5,),)}
+    given = {"LinearHead": (), "NoisyImprovement": ((0.5,),), "ConstrainedImprovement": ((0.5,),)}
     head = Derived(*given.get(name, (0.5,)))
     posterior = adversarial("plain", np.random.default_rng(9))
     with pytest.raises(UnsupportedError, match="derived"):
@@ -388,5 +406,5 @@ def test_a_derived_head_is_refused(name):
 def test_the_kinds_are_all_there():
     made = (PlainPosterior, SmoothPosterior, MembersPosterior, QuadraticPosterior)
     assert set(made) | {TanhMembers, TanhFeatures, ProcessPosterior} < set(POSTERIORS.values())
-    assert len(POSTERIORS) == 10
+    assert len(POSTERIORS) == 12
     assert issubclass(HEADS["ExpectedImprovement"], ExpectedImprovement)

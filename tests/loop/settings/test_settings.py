@@ -140,15 +140,15 @@ def test_beyond_twenty_coordinates_choices_have_another_family_than_numbers() ->
 
     numbers = [
         *(Real(f"r{j}", 0.0, 1.0) for j in range(8)),
-        *(Integer(f"n{j}", 0, 9) for j in range(7)),
+        *(Integer(f"n{j}", 0, 99) for j in range(7)),
     ]
     choices = [
         *(Integer(f"b{j}", 0, 1) for j in range(8)),
         *(Categorical(f"c{j}", ["a", "b", "c"]) for j in range(8)),
     ]
     assert family(*numbers, *choices[:8]) == "portfolio"
-    assert family(*numbers[:8], *choices) == "brvfl"
-    assert family(*numbers, *choices) == "brvfl"
+    assert family(*numbers[:8], *choices) == "sparse_quadratic"
+    assert family(*numbers, *choices) == "sparse_quadratic"
 
 
 def test_a_region_that_is_left_open_hangs_on_the_family() -> None:

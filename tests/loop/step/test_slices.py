@@ -142,7 +142,7 @@ def test_a_proof_costs_no_score_beside_the_search_alone() -> None:
 
 def test_a_draw_on_the_sphere_is_proven_whole() -> None:
     _, (one,) = asked(1, surrogate="spherical_linear", region="slices")
-    assert one.head == "mean"
+    assert one.head == "ts"
     assert one.status == "optimal"
     assert one.region is None
 

@@ -171,5 +171,5 @@ def test_thompson_draws_only_while_something_is_pending() -> None:
     )
     for _ in range(2):
         optimizer.tell(one := optimizer.ask(), float(one.x[0]))
-    assert [one.head for one in optimizer.ask(2)] == ["ei", "mean"]  # of a draw
+    assert [one.head for one in optimizer.ask(2)] == ["ei", "ts"]
     assert list(itertools.chain([batch_of("believer").acquisition(given, 3)])) == [given]

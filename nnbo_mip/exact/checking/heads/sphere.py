@@ -19,8 +19,8 @@ from nnbo_mip.core.arrays import BoolArray, FloatArray
 from nnbo_mip.exact.checking.heads.boxes import counterexample
 from nnbo_mip.exact.checking.heads.scores import share_ends
 from nnbo_mip.exact.checking.heads.sphere_forms import TINY, UNIT, Forms
-from nnbo_mip.exact.checking.heads.sphere_lines import lines
 from nnbo_mip.exact.checking.heads.sphere_score import SphereScore
+from nnbo_mip.exact.checking.level_lines import lines
 from nnbo_mip.exact.checking.sweep import Boxes, Recheck, Sweep, halves, joined
 from nnbo_mip.scores.base.abstract import MomentHead
 from nnbo_mip.scores.functions.empirical import EmpiricalImprovement

@@ -12,9 +12,11 @@ from functools import singledispatch
 import numpy as np
 
 from nnbo_mip.core.arrays import BoolArray, FloatArray
-from nnbo_mip.exact.checking.heads.sphere_forms import UNIT
 from nnbo_mip.scores.base.abstract import MomentHead, Shape
 from nnbo_mip.scores.functions.linear import LinearHead
+
+UNIT = 2.0**-53
+"""Unit roundoff of float64."""
 
 SCORE_ERROR = 2e-12
 """Relative error of heads, absolute one of logarithms."""
