@@ -8,7 +8,7 @@ lies,
 which is y_i to first order where the gap y* - y_i is much smaller than s, and y* - s log(2 gap / s)
 where it is much larger. As good values gather about the optimum s shrinks with their gaps. Beyond
 y* nothing changes, v = y, so improvements keep their units. Where values are noisy, s is at least
-ten deviations: gaps that noise makes are not stretched beside those that the function makes, and
+four deviations: gaps that noise makes are not stretched beside those that the function makes, and
 values that are low by chance do not pass for surer ones.
 
 >>> from nnbo_mip.loop.warps.warping import warp_of
