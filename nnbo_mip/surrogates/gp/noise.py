@@ -52,7 +52,7 @@ UNKNOWN_NOISE = LogNormal(-2.0, 1.5)
 NOISES = (1e-6, 2.0)
 """Ends of such a variance."""
 
-THRESHOLD, THRESHOLD_OF_LITTLE = 2.0, 7.0
+THRESHOLD, THRESHOLD_OF_LITTLE = 1.0, 7.0
 """By how much the logarithm of the probability must be larger with a noise than without."""
 
 LITTLE_NOISE, LEAST_NOISE = 0.03, 1e-3
