@@ -98,7 +98,7 @@ def certify_acqf(
     q : int
         Number of points. They are chosen one after another; those before are pending.
     inequality_constraints, equality_constraints : sequence of (indices, coefficients, rhs)
-        ``sum_i coefficients[i] x[indices[i]] >= rhs``, or ``=``, within 1e-9 (1 + |rhs|).
+        ``sum_i coefficients[i] x[indices[i]] >= rhs``, or ``=``, within ``1e-9 (1 + |rhs|)``.
     fixed_features : mapping of int to float, optional
         Inputs that have one value.
     discrete_dims : mapping of int to sequence of float, optional
