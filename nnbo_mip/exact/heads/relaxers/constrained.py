@@ -42,10 +42,10 @@ from nnbo_mip.exact.heads.relaxers.moments import SCORE_ERROR
 from nnbo_mip.exact.heads.relaxers.spreads import Spread, SpreadRelaxer
 from nnbo_mip.exact.scores.level_lines import LevelLines
 from nnbo_mip.exact.search.rounding import center_and_radius, gamma
-from nnbo_mip.scores.base.abstract import MomentHead
 from nnbo_mip.scores.base.normal import density, log_of_ratios, tail_ratios
 from nnbo_mip.scores.functions.constrained import ConstrainedImprovement
 from nnbo_mip.scores.functions.improvement import ExpectedImprovement, expectation, slopes
+from nnbo_mip.scores.functions.probability import LogProbability
 from nnbo_mip.scores.logarithms import LEAST_LOG
 
 TANGENT_ERROR = 1e-11
@@ -120,7 +120,7 @@ class ConstrainedRelaxer:
         self,
         rows: Rows,
         spreads: SpreadRelaxer,
-        head: MomentHead,
+        head: ExpectedImprovement | LogProbability,
         sign: float,
         lower: FloatArray,
         upper: FloatArray,
@@ -163,14 +163,13 @@ class ConstrainedRelaxer:
 def _tangent(
     bounded: OutputBounds,
     spread: Spread,
-    head: MomentHead,
+    head: ExpectedImprovement | LogProbability,
     sign: float,
     bottom: FloatArray,
     top: FloatArray,
 ) -> _Term:
     """Return the term of a part whose turned mean lies between ends (B,)."""
-    assert isinstance(head, ExpectedImprovement) or head.is_logarithm
-    threshold = head.threshold  # type: ignore[attr-defined]
+    threshold = head.threshold
     low, high = spread.low, spread.high
     largest = head.largest(
         np.where(np.isnan(top), np.inf, top), low, np.where(np.isnan(high), np.inf, high)
